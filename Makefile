@@ -1,0 +1,85 @@
+# Needs Python 3.10 or later, a C++20 compiler and make. Everything else is installed from PyPI into virtual environments
+# of this folder; `make clean` removes them.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+JOBS ?= $(shell nproc)
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# The build runs in the environment itself, not in a throw-away one, so that a second `make` compiles only what changed.
+BUILD_TOOLS := "scikit-build-core>=0.11" "pybind11>=3.0" "halide>=21,<22" cmake ninja
+# An exact version of torch, because a looser one may resolve to a build with gigabytes of GPU libraries.
+TORCH := torch==2.13.0
+SOURCES := $(wildcard native/*/*.h native/*/*.cpp tests/native/*.cpp)
+PACKAGES := native envs agents training evaluation
+
+.PHONY: help demo parity test test-all lint format sanitize clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.venv-demo/bin/pip .venv-test/bin/pip .venv-build/bin/pip:
+	$(PYTHON) -m venv $(@D)/..
+
+# Installing is always retried: pip and the compiler find out what changed.
+.PHONY: install-demo install-test
+install-demo: .venv-demo/bin/pip
+	export PATH="$$PWD/.venv-demo/bin:$$PATH"
+	pip install --quiet $(BUILD_TOOLS)
+	pip install --quiet --no-build-isolation -Cbuild-dir=build/demo '.[bench]'
+
+install-test: .venv-test/bin/pip
+	export PATH="$$PWD/.venv-test/bin:$$PATH"
+	pip install --quiet $(BUILD_TOOLS) $(TORCH)
+	pip install --quiet --no-build-isolation -Cbuild-dir=build/test '.[train,bench,dev]'
+
+demo: install-demo  ## Schedule five pipelines in four ways, and measure the results
+	.venv-demo/bin/halidegym demo
+
+# Update stages, several outputs, Tuples, odd sizes, reductions, predicates. The plugin needs minutes for bilateral_grid
+# with a beam of 32, and this is the one pipeline whose widest beam is left out.
+FIXTURES := two_outputs tuple_of_types odd_sizes triangular scalar_sum several_updates
+COMPARED := conv_layer mat_mul unsharp harris hist iir_blur $(FIXTURES:%=tests/pipelines_for_tests.py:%)
+TARGETS := --target x86-64-linux-avx-avx2-f16c-fma-sse41 --target host
+parity: install-demo  ## Compare the search with the Adams2019 plugin in all settings (about half an hour)
+	export PATH="$$PWD/.venv-demo/bin:$$PATH"
+	halidegym parity $(COMPARED) $(TARGETS) --parallelism 1,2,16,32 --beam 1,8,32
+	halidegym parity bilateral_grid $(TARGETS) --parallelism 1,2,16,32 --beam 1,8
+	halidegym parity $(COMPARED) $(TARGETS) --parallelism 16 --beam 8 --dropout 80 --seeds 0,1,2,3,4,5,6,7,8,9
+
+test: install-test lint  ## Lint, then run the tests
+	.venv-test/bin/pytest -q
+
+test-all: install-test lint  ## The same with the tests that take minutes each
+	.venv-test/bin/pytest -q -m ""
+
+# mypy reads the packages where an import would find them, which is not where they lie here.
+lint: install-test  ## Check formatting, style and types
+	export PATH="$$PWD/.venv-test/bin:$$PATH"
+	clang-format --dry-run -Werror $(SOURCES)
+	ruff format --check .
+	ruff check .
+	mkdir -p build/typecheck/halidegym
+	ln -sfn $(addprefix $(CURDIR)/,$(wildcard src/halidegym/*) $(PACKAGES)) build/typecheck/halidegym/
+	MYPYPATH=build/typecheck mypy --cache-dir build/mypy -p halidegym
+
+format: install-test  ## Format all sources
+	export PATH="$$PWD/.venv-test/bin:$$PATH"
+	clang-format -i $(SOURCES)
+	ruff check --fix --select I .
+	ruff format .
+
+sanitize: .venv-build/bin/pip  ## Run the C++ tests with the address and undefined-behaviour sanitizers
+	export PATH="$$PWD/.venv-build/bin:$$PATH"
+	pip install --quiet cmake ninja
+	cmake -S . -B build/sanitize -G Ninja -DHALIDEGYM_PYTHON=OFF -DHALIDEGYM_TESTS=ON -DHALIDEGYM_SANITIZE=ON
+	cmake --build build/sanitize --parallel $(JOBS)
+	ctest --test-dir build/sanitize --output-on-failure --no-tests=error
+
+clean:  ## Remove everything that was built or installed here
+	rm -rf build dist .venv-demo .venv-test .venv-build

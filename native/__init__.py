@@ -1,0 +1,1 @@
+"""The C++ core, bound as `halidegym.native._core`."""

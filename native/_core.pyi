@@ -1,0 +1,1032 @@
+"""Types of the C++ core. One section a topic, in the order of `bindings/topics.h`; each mirrors the file it names."""
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, Literal, final
+
+import halide as hl
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import TypeVar
+
+# Errors (module.cpp)
+
+class Error(Exception):
+    """Base of all errors of the core; a message names the input, the reason and the remedy."""
+
+class InvalidParameter(Error, ValueError):  # noqa: N818
+    """A parameter is out of its range."""
+
+class UnsupportedPipeline(Error):  # noqa: N818
+    """The analysis cannot express the pipeline (function-dag.md, section 11)."""
+
+class MissingEstimate(UnsupportedPipeline):
+    """An output dimension, a parameter or an input extent lacks an estimate."""
+
+class FormatError(Error, ValueError):
+    """A file is truncated, of another version, or not of the expected kind."""
+
+class SearchExhausted(Error):  # noqa: N818
+    """The search has no legal state left."""
+
+class CompileError(Error):
+    """Halide rejected a schedule, or compiling it failed."""
+
+class InternalError(Error):
+    """A condition that the specification excludes."""
+
+# The scheduling problem (problem.cpp). Section numbers refer to function-dag.md.
+
+@final
+class Span:
+    """An inclusive integer interval (section 6.1)."""
+
+    @property
+    def min(self) -> int: ...
+    @property
+    def max(self) -> int: ...
+    @property
+    def constant_extent(self) -> bool:
+        """Whether the extent is believed to be a compile-time constant."""
+    @property
+    def extent(self) -> int: ...
+
+@final
+class Rational:
+    """An entry of a load Jacobian; a value that is not known keeps its numbers (section 8.5)."""
+
+    @property
+    def known(self) -> bool: ...
+    @property
+    def numerator(self) -> int: ...
+    @property
+    def denominator(self) -> int: ...
+
+@final
+class Expression:
+    """A bounds expression over int32 symbols (section 6.2)."""
+
+    @property
+    def is_portable(self) -> bool:
+        """False if only Halide can evaluate it."""
+    @property
+    def num_symbols(self) -> int: ...
+    @property
+    def num_instructions(self) -> int: ...
+    def evaluate(self, symbols: Sequence[int]) -> int:
+        """The value, each symbol truncated to 32 bits first.
+
+        Raises:
+            InternalError: the expression has no value, e.g. because it overflows.
+            InvalidParameter: there are fewer values than symbols.
+        """
+
+@final
+class EdgeBound:
+    """One side of one dimension of the region that an edge's consumer needs of its producer (section 5.2)."""
+
+    @property
+    def kind(self) -> Literal["constant", "affine", "general"]: ...
+    @property
+    def depends_on_parameter(self) -> bool: ...
+    @property
+    def of_max(self) -> bool:
+        """Affine: whether it follows the loop's max, else its min."""
+    @property
+    def loop(self) -> int:
+        """Affine: the consumer stage's loop."""
+    @property
+    def coefficient(self) -> int: ...
+    @property
+    def constant(self) -> int: ...
+    @property
+    def expression(self) -> int:
+        """General: index into `Problem.expressions`; symbols are the min and max of each loop in turn."""
+
+@final
+class LoadJacobian:
+    """How the loads of an edge move with the consumer's loops (section 8.6)."""
+
+    @property
+    def rows(self) -> int:
+        """Dimensions of the producer."""
+    @property
+    def columns(self) -> int:
+        """Loops of the consumer, innermost first; 0 if there are no rows."""
+    @property
+    def count(self) -> int: ...
+    @property
+    def entries(self) -> list[Rational]:
+        """Row-major."""
+
+@final
+class ComputedDimension:
+    """What a Func computes of one dimension when a region is required of it (section 4.2)."""
+
+    @property
+    def kind(self) -> Literal["equals_required", "union_with_constants", "general"]: ...
+    @property
+    def constant_min(self) -> int: ...
+    @property
+    def constant_max(self) -> int: ...
+    @property
+    def expression_min(self) -> int: ...
+    @property
+    def expression_max(self) -> int: ...
+
+@final
+class Loop:
+    """One loop of a stage (section 4.3)."""
+
+    @property
+    def kind(self) -> Literal["computed_dimension", "constant", "general"]:
+        """Where its bounds come from."""
+    @property
+    def variable(self) -> str: ...
+    @property
+    def accessor(self) -> str:
+        """Source fragment that names the variable."""
+    @property
+    def pure(self) -> bool: ...
+    @property
+    def rvar(self) -> bool: ...
+    @property
+    def pure_dim(self) -> int:
+        """Index among the Func's pure arguments, or -1."""
+    @property
+    def computed_dim(self) -> int: ...
+    @property
+    def constant_min(self) -> int: ...
+    @property
+    def constant_max(self) -> int: ...
+    @property
+    def expression_min(self) -> int: ...
+    @property
+    def expression_max(self) -> int: ...
+
+@final
+class Edge:
+    """The loads of one Func by one stage (section 5)."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def producer(self) -> int:
+        """Node id."""
+    @property
+    def consumer_stage(self) -> int:
+        """Stage id."""
+    @property
+    def calls(self) -> int: ...
+    @property
+    def bounds(self) -> list[EdgeBound]:
+        """Min and max of each dimension of the producer in turn."""
+    @property
+    def jacobians(self) -> list[LoadJacobian]: ...
+
+@final
+class Stage:
+    """A definition of a Func: index 0 is the pure one, the others are its updates."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def node(self) -> int:
+        """Node id."""
+    @property
+    def index(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def vector_size(self) -> int:
+        """Lanes."""
+    @property
+    def loops(self) -> list[Loop]:
+        """Innermost first."""
+    @property
+    def incoming(self) -> list[int]:
+        """Edge ids."""
+    @property
+    def upstream(self) -> list[int]:
+        """Node ids of its direct and transitive producers, ascending."""
+    @property
+    def reads_image(self) -> bool: ...
+    @property
+    def features(self) -> NDArray[np.int32]:
+        """Algorithm features of section 9.1, read-only, shape (287,)."""
+
+@final
+class Node:
+    """A Func."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+    @property
+    def args(self) -> list[str]: ...
+    @property
+    def bytes_per_point(self) -> int: ...
+    @property
+    def vector_size(self) -> int:
+        """Lanes; the maximum over its stages."""
+    @property
+    def is_wrapper(self) -> bool: ...
+    @property
+    def is_input(self) -> bool: ...
+    @property
+    def is_output(self) -> bool: ...
+    @property
+    def is_pointwise(self) -> bool: ...
+    @property
+    def is_boundary_condition(self) -> bool: ...
+    @property
+    def is_extern(self) -> bool: ...
+    @property
+    def first_stage(self) -> int:
+        """Stage id."""
+    @property
+    def num_stages(self) -> int: ...
+    @property
+    def region_computed(self) -> list[ComputedDimension]: ...
+    @property
+    def estimated_region(self) -> list[Span]:
+        """Of an output, by dimension; else empty."""
+    @property
+    def unit_stride_dimensions(self) -> list[int]: ...
+    @property
+    def outgoing(self) -> list[int]:
+        """Edge ids."""
+
+@final
+class Problem:
+    """A scheduling problem as plain data; immutable. It can be pickled if it is portable."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def halide_version(self) -> str: ...
+    @property
+    def parallelism(self) -> int:
+        """Cores."""
+    @property
+    def nodes(self) -> list[Node]:
+        """Consumers before producers."""
+    @property
+    def stages(self) -> list[Stage]: ...
+    @property
+    def edges(self) -> list[Edge]: ...
+    @property
+    def expressions(self) -> list[Expression]: ...
+    @property
+    def num_nodes(self) -> int: ...
+    @property
+    def num_stages(self) -> int: ...
+    @property
+    def is_portable(self) -> bool:
+        """False if an expression can only be evaluated by Halide."""
+    def to_bytes(self) -> bytes:
+        """The problem as a file's content.
+
+        Raises:
+            UnsupportedPipeline: the problem is not portable.
+        """
+    @staticmethod
+    def from_bytes(data: bytes) -> Problem:
+        """The problem that `to_bytes()` wrote.
+
+        Raises:
+            FormatError: the bytes are anything else.
+        """
+    def identity_bytes(self) -> bytes:
+        """All that a search depends on (not the display name), the same in every process, to take a digest of."""
+
+# Pipelines as problems (halide_problem.cpp)
+
+class ParameterData:
+    """What a serialized pipeline loses of a Param or ImageParam, as plain data."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        type: str,  # noqa: A002
+        is_buffer: bool,
+        dimensions: int,
+        host_alignment: int,
+        values: Mapping[str, tuple[str, int | float]],
+    ) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def is_buffer(self) -> bool: ...
+    @property
+    def dimensions(self) -> int: ...
+    @property
+    def host_alignment(self) -> int:
+        """Bytes; buffers only."""
+    @property
+    def values(self) -> dict[str, tuple[str, int | float]]: ...
+
+def read_parameter(parameter: Any) -> ParameterData:
+    """Everything that has been set on a `halide.Parameter`."""
+
+def write_parameter(parameter: Any, data: ParameterData) -> None:
+    """Sets everything in `data` on a `halide.Parameter` of the same type."""
+
+def extract_problem(
+    pipeline: bytes, parameters: Sequence[ParameterData], target: str, parallelism: int, name: str
+) -> Problem:
+    """The scheduling problem of a serialized pipeline with these parameters, as plain data."""
+
+def with_parallelism(problem: Problem, parallelism: int) -> Problem:
+    """The same problem for a machine of another number of cores."""
+
+# Expressions of Halide (halide_expression.cpp)
+
+def compile_expression(expression: hl.Expr, symbols: Sequence[str]) -> Expression:
+    """Compile an expression over the int32 variables with these names, symbol i being the i-th of them."""
+
+def simplify_to_integer(expression: hl.Expr, symbols: Sequence[str], values: Sequence[int]) -> int:
+    """What Halide's simplifier makes of an expression for these values: the reference for `compile_expression()`.
+
+    Raises:
+        InternalError: that is no integer constant.
+    """
+
+# The loop nest (nest.cpp). Section numbers refer to search-space.md.
+
+@final
+class StageDirectives:
+    """The scheduling calls on one stage, in order, as plain data; immutable and picklable (section 13)."""
+
+    @property
+    def stage(self) -> int:
+        """Id of the stage."""
+    def __len__(self) -> int: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+
+def schedule_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
+    """Return the calls as C++ source, as the Adams2019 autoscheduler prints it (section 13.7)."""
+
+def python_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
+    """Return the calls as Python statements on an `hl.Pipeline` named `pipeline`."""
+
+@final
+class LoopSize:
+    """Trip count of one loop of a level."""
+
+    @property
+    def count(self) -> int: ...
+    @property
+    def constant(self) -> bool:
+        """Whether the range that it covers has a constant extent."""
+    def __eq__(self, other: object) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+
+@final
+class LoopNest:
+    """A loop level, or the whole nest, as its text shows it; immutable (section 5)."""
+
+    @staticmethod
+    def parse(text: str) -> LoopNest:
+        """Return the nest that `text` shows; `str` gives the text back, after an empty line.
+
+        Raises:
+            FormatError: the text is no loop nest; the message names the line.
+        """
+    @property
+    def func(self) -> str:
+        """Name of the Func; empty at the root."""
+    @property
+    def stage(self) -> int:
+        """Index of the stage within its Func."""
+    @property
+    def sizes(self) -> list[LoopSize]:
+        """One entry per loop, innermost first."""
+    @property
+    def vectorized_loop(self) -> int:
+        """Index of the loop, -1 if none."""
+    @property
+    def vector_dim(self) -> int:
+        """Index of the pure argument, -1 at the root."""
+    @property
+    def tileable(self) -> bool: ...
+    @property
+    def innermost(self) -> bool: ...
+    @property
+    def parallel(self) -> bool: ...
+    @property
+    def store_at(self) -> list[str]:
+        """Names of the Funcs stored in the body."""
+    @property
+    def children(self) -> list[LoopNest]:
+        """Levels in the body, in reverse of the printed order."""
+    @property
+    def inlined(self) -> list[tuple[str, int]]:
+        """Funcs inlined in the body, with their numbers of calls."""
+    def __eq__(self, other: object) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+
+# The cost model (cost.cpp). Section numbers refer to search-and-cost-model.md.
+
+@final
+class Weights:
+    """The six tensors of the Adams2019 cost model (section 3.2); immutable, hashable, picklable."""
+
+    @staticmethod
+    def from_bytes(data: bytes, origin: str = "bytes") -> Weights:
+        """Parse the bytes of a .weights file (section 4.4); raises FormatError, naming `origin`, for anything else."""
+    def to_bytes(self) -> bytes:
+        """The bytes of a .weights file."""
+    def tensors(self) -> dict[str, NDArray[np.float32]]:
+        """Copies of the tensors in the order of the file, the output channel last.
+
+        head1_filter [7, 40, 8], head1_bias [8], head2_filter [39, 24], head2_bias [24], conv1_filter [32, 32],
+        conv1_bias [32].
+        """
+
+class InstructionSet(enum.Enum):
+    """What the inner loops of the cost model are compiled for; it makes no difference to any result."""
+
+    Baseline = 0
+    Avx2 = 1
+    Avx512 = 2
+
+def available_instruction_sets() -> list[InstructionSet]:
+    """Those of this machine, ascending."""
+
+@final
+class CostModel:
+    """Inference with the Adams2019 cost model (sections 3.3 to 3.5), equal to the plugin's bit for bit."""
+
+    def __init__(self, weights: Weights, instruction_set: InstructionSet = ...) -> None: ...
+    def predict(
+        self,
+        pipeline_features: NDArray[Any],
+        schedule_features: NDArray[Any],
+        parallelism: int,
+    ) -> NDArray[np.float32]:
+        """Costs [B] of B states with S stages each, in milliseconds as trained.
+
+        Args:
+            pipeline_features: [S, 7, 40], converted to float32; stages in the model's order (section 3.1).
+            schedule_features: [B, S, 39], or [S, 39] for one state; converted to float64, and rounded to float32.
+            parallelism: number of cores.
+
+        Raises:
+            InvalidParameter: the shapes do not fit, or `parallelism` is below 1.
+        """
+
+# States (state.cpp). Section numbers refer to search-space.md.
+
+@final
+class Space:
+    """A problem, the rules of its schedules, and the cost model that rates them; immutable."""
+
+    def __init__(self, problem: Problem, weights: Weights, *, subtiling: bool = True, memory_limit: int = -1) -> None:
+        """The space of the schedules of a problem.
+
+        Args:
+            problem: what to schedule.
+            weights: of the cost model.
+            subtiling: whether a Func may be tiled more than once (section 14).
+            memory_limit: bytes of working set beyond the outputs that a schedule may use; negative: unlimited.
+        """
+    @property
+    def problem(self) -> Problem: ...
+    @property
+    def subtiling(self) -> bool: ...
+    @property
+    def memory_limit(self) -> int: ...
+    def initial_state(self) -> State:
+        """Nothing decided."""
+
+@final
+class Expansion:
+    """The legal decisions of one state in the reference's order, and the children that they lead to (section 7)."""
+
+    @property
+    def count(self) -> int: ...
+    def __len__(self) -> int: ...
+    def describe(self, index: int) -> dict[str, Any]:
+        """A decision in words: its kind and Func, and as far as it has them its level, tiles, tasks and vector_dim.
+
+        Raises:
+            InvalidParameter: there is no such decision.
+        """
+    def child(self, index: int) -> State:
+        """The state after a decision.
+
+        Raises:
+            InvalidParameter: there is no such decision.
+        """
+
+@final
+class State:
+    """A partial or complete schedule; an immutable value (section 7)."""
+
+    @property
+    def space(self) -> Space: ...
+    @property
+    def nest(self) -> LoopNest: ...
+    @property
+    def num_decisions_made(self) -> int: ...
+    @property
+    def num_decisions(self) -> int:
+        """Of a complete schedule: two per Func, inputs included."""
+    @property
+    def is_complete(self) -> bool: ...
+    @property
+    def next_func(self) -> str:
+        """Name of the Func that the next decision is about.
+
+        Raises:
+            InvalidParameter: the schedule is complete.
+        """
+    @property
+    def next_phase(self) -> Literal["place", "parallelize"]:
+        """What the next decision is about: where the Func is computed, or how its root loops become parallel tasks.
+
+        Raises:
+            InvalidParameter: the schedule is complete.
+        """
+    def expand(self) -> Expansion: ...
+    def apply(self, index: int) -> State:
+        """The state after one of the legal decisions; `expand` is faster for many.
+
+        Raises:
+            InvalidParameter: there is no such decision.
+        """
+    def random_decision(self, seed: int) -> tuple[int, State]:
+        """A uniformly random legal decision, and the state after it.
+
+        Raises:
+            SearchExhausted: there is none.
+        """
+    def cost(self) -> float:
+        """Of the cost model (search-and-cost-model.md, section 3.5)."""
+    def features(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Ids [S] of the stages that have features, and their features [S, 39] (schedule-features.md)."""
+    def hash(self, depth: int) -> int:
+        """Structural hash that looks `depth` levels deep (search-and-cost-model.md, section 2.4)."""
+    def directives(self) -> list[StageDirectives]:
+        """The scheduling calls of a complete schedule (section 13).
+
+        Raises:
+            InvalidParameter: decisions are still to be made.
+        """
+    def dump(self) -> str:
+        """The nest as text (search-and-cost-model.md, section 2.11)."""
+
+# Search spaces (search_spaces.cpp). Planners take, as `space`, a Space, a SyntheticTree, or a Python object with the
+# methods of `halidegym.agents.spaces.SearchSpace`.
+
+@final
+class SyntheticNode:
+    """A node of a synthetic tree; an immutable value, equal and hashed by its path."""
+
+    @property
+    def depth(self) -> int: ...
+    @property
+    def cost(self) -> float:
+        """Of this node alone."""
+    @property
+    def path_cost(self) -> float:
+        """Of all nodes from the root to this one."""
+
+@final
+class SyntheticTree:
+    """A random tree with the exact optimum known (Gao et al. 2022); it has the methods of a search space.
+
+    A node at depth d costs Uniform[0, d), a leaf Uniform[d + delta, d + delta^2) (the bounds swap if delta is below 1).
+    Planners compare path costs, i.e. the sum of all nodes from the root, of partial paths too. Nothing is stored.
+    """
+
+    def __init__(self, *, branching: int = 4, depth: int = 8, delta: float = 100.0, seed: int = 0) -> None:
+        """A tree whose inner nodes have `branching` children and whose leaves are at `depth`.
+
+        Raises:
+            InvalidParameter: an argument is out of its range.
+        """
+    @property
+    def branching(self) -> int: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def seed(self) -> int: ...
+    def optimum(self) -> tuple[float, list[int]]:
+        """The least path cost of a leaf, and the decisions that lead there; by branch and bound."""
+    def root(self) -> SyntheticNode: ...
+    def is_complete(self, state: SyntheticNode) -> bool: ...
+    def depth(self, state: SyntheticNode) -> int: ...
+    def max_depth(self) -> int: ...
+    def decisions(self, state: SyntheticNode) -> range: ...
+    def apply(self, state: SyntheticNode, decision: int) -> SyntheticNode:
+        """The child that a decision leads to.
+
+        Raises:
+            InvalidParameter: there is no such child.
+        """
+    def cost(self, state: SyntheticNode) -> float:
+        """The path cost."""
+
+# Planners (search.cpp). A search that is interrupted by a budget, a callback or Ctrl-C returns the best so far.
+
+_StateT_co = TypeVar("_StateT_co", covariant=True, default=State)
+
+@final
+class Solution(Generic[_StateT_co]):
+    """A complete state that a search found."""
+
+    @property
+    def state(self) -> _StateT_co: ...
+    @property
+    def cost(self) -> float:
+        """Of the cost model, without penalties."""
+    @property
+    def actions(self) -> list[int]:
+        """Per decision, the index of the one taken among the legal ones."""
+
+@final
+class Improvement:
+    """The best cost so far, and what it took to find it."""
+
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def evaluations(self) -> int: ...
+    @property
+    def expansions(self) -> int: ...
+    @property
+    def cost(self) -> float: ...
+
+class SearchResult(Generic[_StateT_co]):
+    """What a search found, and what it took."""
+
+    @property
+    def solutions(self) -> list[Solution[_StateT_co]]:
+        """Best first, at most 32, never none."""
+    @property
+    def pass_solutions(self) -> list[Solution[_StateT_co]]:
+        """The result of each pass of a multi-pass search."""
+    @property
+    def pass_costs(self) -> list[float]:
+        """Their costs as they were compared: penalties included."""
+    @property
+    def history(self) -> list[Improvement]: ...
+    @property
+    def evaluations(self) -> int: ...
+    @property
+    def expansions(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def interrupted(self) -> bool: ...
+
+def beam_search(
+    space: Any,
+    *,
+    beam_size: int = 32,
+    passes: int = 0,
+    random_dropout: int = 100,
+    seed: int = 0,
+    max_seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_expansions: int | None = None,
+    on_progress: Callable[[int, int, int, int, float], bool] | None = None,
+) -> SearchResult[Any]:
+    """Multi-pass coarse-to-fine beam search (search-and-cost-model.md, section 2).
+
+    Args:
+        space: to search.
+        beam_size: states expanded per level.
+        passes: of the search; 0 for one if greedy, else five.
+        random_dropout: percent of runs in which no state is dropped at random.
+        seed: of the dropout.
+        max_seconds: wall-clock budget.
+        max_evaluations: budget of cost evaluations.
+        max_expansions: budget of expanded states.
+        on_progress: receives pass, depth, evaluations, expansions and the best cost so far, at most twenty times a
+            second; returns whether to go on.
+
+    Raises:
+        InvalidParameter: a parameter is out of its range.
+        SearchExhausted: no legal schedule is left.
+    """
+
+def evaluated_states(
+    space: Space, *, beam_size: int = 32, passes: int = 0, random_dropout: int = 100, seed: int = 0
+) -> list[tuple[NDArray[np.float32], float]]:
+    """All that a beam search evaluates, in order: features [stages, 39] and cost."""
+
+def random_search(
+    space: Any,
+    *,
+    seed: int = 0,
+    max_seconds: float | None = None,
+    max_evaluations: int | None = None,
+    on_progress: Callable[[int, int, int, int, float], bool] | None = None,
+) -> SearchResult[Any]:
+    """The best of many complete schedules, each decision drawn uniformly; arguments as for `beam_search`.
+
+    Raises:
+        InvalidParameter: there is no budget, or a parameter is out of its range.
+        SearchExhausted: no random schedule was legal.
+    """
+
+def exhaustive_search(
+    space: Any,
+    *,
+    max_seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_expansions: int | None = None,
+    on_progress: Callable[[int, int, int, int, float], bool] | None = None,
+) -> SearchResult[Any]:
+    """Every complete schedule, each evaluated once; arguments as for `beam_search`.
+
+    The number of evaluations is that of the complete schedules, if the search was not interrupted.
+
+    Raises:
+        InvalidParameter: a parameter is out of its range.
+        SearchExhausted: there is no legal schedule.
+    """
+
+@final
+class TreePolicy:
+    """How a search tree chooses the child to look into (Haj-Ali et al. 2020, equation 1 and Table 1)."""
+
+    def __init__(
+        self,
+        *,
+        value: str = "mean_cost",
+        bonus: str = "multiplied",
+        exploration: float = 1.0,
+        log_factor: float = 1.0,
+        normalized: bool = False,
+        exploration_by_spread: bool = False,
+        exploration_decay: float = 1.0,
+    ) -> None:
+        """Score children by value * (1 + bonus) or value + bonus, bonus = exploration * sqrt(log_factor * ln n / n_j).
+
+        Args:
+            value: "mean_cost", "mean_inverse", "best_cost" or "success_rate".
+            bonus: "multiplied" or "added".
+            exploration: weight of the bonus.
+            log_factor: of the logarithm.
+            normalized: costs relative to the best so far.
+            exploration_by_spread: weight in proportion to the relative spread of the costs below the parent.
+            exploration_decay: factor of the weight per level.
+
+        Raises:
+            InvalidParameter: a name is unknown.
+        """
+
+def mcts(
+    space: Any,
+    *,
+    trees: int = 16,
+    greedy_trees: int = 1,
+    epsilon: float = 0.0,
+    iterations: int | None = None,
+    seconds_per_decision: float | None = None,
+    policy: TreePolicy = ...,
+    winner: str = "best",
+    widening: float = 1.0,
+    tree_memory: int = 2**30,
+    threads: int = 1,
+    measure: Callable[[Any, list[int]], float | None] | None = None,
+    seed: int = 0,
+    max_seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_expansions: int | None = None,
+    on_progress: Callable[[int, int, int, int, float], bool] | None = None,
+) -> SearchResult:
+    """Monte Carlo tree search with an ensemble of trees (Haj-Ali et al. 2020, Figure 6); the rest as for `beam_search`.
+
+    The result has one pass per decision that left a choice. Budgets are divided among the decisions left if there is
+    neither a limit of iterations nor of seconds per decision.
+
+    Args:
+        space: to search.
+        trees: how many.
+        greedy_trees: how many of them simulate greedily.
+        epsilon: probability of a greedy step in the simulations of the others.
+        iterations: of each tree per decision.
+        seconds_per_decision: wall-clock time.
+        policy: that a tree explores by.
+        winner: "best" or "average".
+        widening: exponent of the number of children by visits.
+        tree_memory: bytes of all nodes.
+        threads: to run the trees on.
+        measure: from a complete state and its actions to seconds, infinite if it failed, or None if there is nothing to
+            tell; called by one thread at a time.
+
+    Raises:
+        InvalidParameter: a parameter is out of its range, or nothing limits the search.
+        SearchExhausted: no random schedule was legal.
+    """
+
+def rollout_speed(space: Space, *, seconds: float = 1.0, seed: int = 0) -> tuple[float, float]:
+    """Complete random schedules per second of CPU time, with their costs, measured in turns.
+
+    Args:
+        space: of the schedules.
+        seconds: CPU time for each of the two.
+        seed: of the decisions.
+
+    Returns:
+        With one child drawn and built at each step, and with all children built at each step.
+    """
+
+def estimate_num_schedules(space: Any, *, walks: int = 64, seed: int = 0) -> float:
+    """Unbiased estimate of the number of complete schedules from random walks (Knuth 1975); infinity on overflow.
+
+    Raises:
+        InvalidParameter: `walks` is below 1.
+    """
+
+# Best-first beams (search_mb2fbs.cpp)
+
+@final
+class Mb2fbsResult(SearchResult[_StateT_co]):
+    """What an MB2FBS found, and what it took."""
+
+    @property
+    def pass_expansions(self) -> list[list[int]]:
+        """Expanded states, per pass and depth."""
+    @property
+    def pass_complete_states(self) -> list[int]:
+        """Complete states taken off the queue, per pass."""
+
+def mb2fbs(
+    space: Any,
+    *,
+    beta1: int | None = 28,
+    beta2: int | None = 4,
+    beta: int | None = 32,
+    memory: int | None = None,
+    passes: int = 5,
+    priority: str | Callable[[float, int, float, float], float] = "depth_and_cost",
+    stop_at_complete: bool = False,
+    max_seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_expansions: int | None = None,
+    on_progress: Callable[[int, int, int, int, float], bool] | None = None,
+) -> Mb2fbsResult[Any]:
+    """Memory-bounded best-first beam search (Gao et al. 2022); see `halidegym.agents.mb2fbs.MB2FBS`.
+
+    Args:
+        space: to search.
+        beta1: states expanded per iteration; None for all.
+        beta2: states kept per iteration; None for all.
+        beta: states expanded per depth of a pass; None for any number.
+        memory: states in a queue; None for any number.
+        passes: of the search.
+        priority: "cost", "depth_and_cost", or a function of cost, depth, X and D_max; the larger goes first.
+        stop_at_complete: end a pass at the first complete state.
+        max_seconds, max_evaluations, max_expansions, on_progress: as for `beam_search`.
+
+    Raises:
+        InvalidParameter: a parameter is out of its range, or `memory` is too small for the others.
+        SearchExhausted: no complete state was reached.
+    """
+
+# Bandits on the graph of states (search_tag.cpp)
+
+def tag_search(
+    space: Any,
+    *,
+    best_rewards: int = 100,
+    delta: float = 1.0,
+    merge: bool = True,
+    seed: int = 0,
+    max_seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_expansions: int | None = None,
+    on_progress: Callable[[int, int, int, int, float], bool] | None = None,
+) -> SearchResult[Any]:
+    """Threshold Ascent on Graph (de Mesmay et al. 2009); ends by itself once it knows all complete states.
+
+    Args:
+        space: to search.
+        best_rewards: of which the bandit asks where they came from.
+        delta: of the bandit.
+        merge: whether equal states are one vertex; if not, the graph is a tree.
+        seed: of the random walks.
+        max_seconds: as for `beam_search`.
+        max_evaluations: of complete states.
+        max_expansions: as for `beam_search`.
+        on_progress: as for `beam_search`.
+
+    Raises:
+        InvalidParameter: a parameter is out of its range.
+        SearchExhausted: there is no legal schedule, or none was found by many random walks.
+    """
+
+def uct_search(
+    space: Any,
+    *,
+    exploration: float = ...,
+    merge: bool = False,
+    seed: int = 0,
+    max_seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_expansions: int | None = None,
+    on_progress: Callable[[int, int, int, int, float], bool] | None = None,
+) -> SearchResult[Any]:
+    """UCT (Kocsis and Szepesvári 2006) in the setting of `tag_search`; other arguments as there.
+
+    Args:
+        space: to search.
+        exploration: weight of the confidence radius sqrt(ln n / n_i); the square root of 2 by default.
+        merge: whether equal states are one vertex; if not, the graph is a tree.
+        seed: of the random walks.
+        max_seconds: as for `beam_search`.
+        max_evaluations: of complete states.
+        max_expansions: as for `beam_search`.
+        on_progress: as for `beam_search`.
+
+    Raises:
+        InvalidParameter: a parameter is out of its range, or a cost is not positive.
+        SearchExhausted: there is no legal schedule, or none was found by many random walks.
+    """
+
+# Environments (env.cpp)
+
+@final
+class ObservationShape:
+    """Sizes of the arrays of an observation."""
+
+    def __init__(self, *, stages: int, edges: int, loops: int, decisions: int) -> None: ...
+    @staticmethod
+    def of(space: Space) -> ObservationShape:
+        """The smallest shape that holds the problem of a space, with one decision."""
+    @property
+    def stages(self) -> int: ...
+    @property
+    def edges(self) -> int: ...
+    @property
+    def loops(self) -> int:
+        """Of a stage."""
+    @property
+    def decisions(self) -> int: ...
+    @property
+    def descriptor_size(self) -> int:
+        """Columns of the descriptor of a decision."""
+
+@final
+class Environment:
+    """An episode over the decisions of a schedule; see `halidegym.envs.halide_schedule.HalideSchedule`."""
+
+    def __init__(self, shape: ObservationShape, *, skip_forced: bool = True) -> None:
+        """An environment in no state yet.
+
+        Raises:
+            InvalidParameter: a size is below 1.
+        """
+    def start(self, state: State) -> None:
+        """Begin in a state, or in the next one that offers a choice, but do not complete the schedule.
+
+        Raises:
+            InvalidParameter: the problem exceeds the shape.
+        """
+    def step(self, action: int) -> bool:
+        """Take a decision; whether the action was legal. If not, it counts modulo the number of legal ones.
+
+        Raises:
+            InvalidParameter: there is no legal decision.
+        """
+    def observe(self) -> dict[str, NDArray[Any]]:
+        """The observation as a dict of new arrays, each of one dimension."""
+    def cost(self) -> float:
+        """Of the complete schedule.
+
+        Raises:
+            InvalidParameter: it is not complete.
+        """
+    @property
+    def state(self) -> State: ...
+    @property
+    def shape(self) -> ObservationShape: ...
+    @property
+    def num_legal_decisions(self) -> int: ...
+    def presented_decisions(self) -> NDArray[np.int64]:
+        """Indices into the legal decisions that the actions stand for."""
+
+# Schedules on Halide's side (halide_schedule.cpp)
+
+def apply_schedule(problem: Problem, stages: Sequence[StageDirectives], pipeline: hl.Pipeline) -> None:
+    """Make the scheduling calls on an unscheduled pipeline: the problem's own or another copy of it.
+
+    Raises:
+        InvalidParameter: it is a different pipeline, or has a schedule already.
+        CompileError: Halide refuses a call; the calls before it stay in effect.
+    """

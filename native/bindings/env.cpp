@@ -1,0 +1,85 @@
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include "bindings/topics.h"
+#include "env/environment.h"
+#include "problem/error.h"
+
+namespace py = pybind11;
+
+namespace halidegym {
+
+namespace {
+
+template <typename T>
+using Array = py::array_t<T, py::array::c_style>;
+
+Observation new_observation(const ObservationShape &shape, py::dict &arrays) {
+    const auto add = [&]<typename T>(const char *name, int size, std::span<T> &view) {
+        Array<T> array(size);
+        view = {array.mutable_data(), static_cast<size_t>(size)};
+        arrays[name] = std::move(array);
+    };
+    Observation view;
+    add("algorithm_features", shape.stages * num_operations * num_scalar_types, view.algorithm_features);
+    add("schedule_features", shape.stages * num_schedule_features, view.schedule_features);
+    add("stage_mask", shape.stages, view.stage_mask);
+    add("scheduled", shape.stages, view.scheduled);
+    add("deciding", shape.stages, view.deciding);
+    add("phase", 2, view.phase);
+    add("edges", shape.edges * 2, view.edges);
+    add("decisions", shape.decisions * shape.descriptor_size(), view.decisions);
+    add("action_mask", shape.decisions, view.action_mask);
+    return view;
+}
+
+py::dict observe(Environment &environment) {
+    py::dict arrays;
+    const Observation view = new_observation(environment.shape(), arrays);
+    {
+        const py::gil_scoped_release release;
+        environment.observe(view);
+    }
+    return arrays;
+}
+
+Array<int64_t> presented_decisions(const Environment &environment) {
+    const std::vector<int64_t> indices = environment.presented_decisions();
+    return Array<int64_t>(static_cast<py::ssize_t>(indices.size()), indices.data());
+}
+
+}  // namespace
+
+void bind_env(py::module_ &m) {
+    py::class_<ObservationShape>(m, "ObservationShape", "Sizes of the arrays of an observation.")
+        .def(py::init([](int stages, int edges, int loops, int decisions) {
+                 return ObservationShape{stages, edges, loops, decisions};
+             }),
+             py::kw_only(), py::arg("stages"), py::arg("edges"), py::arg("loops"), py::arg("decisions"))
+        .def_static(
+            "of", [](const std::shared_ptr<Space> &space) { return shape_of(*space->problem); }, py::arg("space"),
+            "The smallest shape that holds the problem of a space, with one decision.")
+        .def_readonly("stages", &ObservationShape::stages)
+        .def_readonly("edges", &ObservationShape::edges)
+        .def_readonly("loops", &ObservationShape::loops)
+        .def_readonly("decisions", &ObservationShape::decisions)
+        .def_property_readonly("descriptor_size", &ObservationShape::descriptor_size);
+
+    py::class_<Environment>(m, "Environment", "An episode over the decisions of a schedule.")
+        .def(py::init<ObservationShape, bool>(), py::arg("shape"), py::kw_only(), py::arg("skip_forced") = true)
+        .def("start", &Environment::start, py::arg("state"), py::call_guard<py::gil_scoped_release>(),
+             "Begin in a state, or in the next one that offers a choice.")
+        .def("step", &Environment::step, py::arg("action"), py::call_guard<py::gil_scoped_release>(),
+             "Take a decision; whether the action was legal.")
+        .def("observe", &observe, "The observation as a dict of new arrays, each of one dimension.")
+        .def("cost", &Environment::cost, "Of the complete schedule.")
+        .def_property_readonly("state", [](const Environment &environment) -> State { return environment.state(); })
+        .def_property_readonly("shape", [](const Environment &environment) { return environment.shape(); })
+        .def_property_readonly("num_legal_decisions", &Environment::num_legal_decisions)
+        .def("presented_decisions", &presented_decisions,
+             "Indices into the legal decisions that the actions stand for, int64.");
+}
+
+}  // namespace halidegym

@@ -1,0 +1,45 @@
+#include <pybind11/pybind11.h>
+
+#include "bindings/topics.h"
+#include "problem/error.h"
+
+namespace py = pybind11;
+
+namespace {
+
+// Later registrations are tried first, so each exception is registered after its base.
+void register_errors(py::module_ &m) {
+    using namespace halidegym;
+    const auto value_error = py::reinterpret_borrow<py::object>(PyExc_ValueError);
+    const py::object error = py::register_local_exception<Error>(m, "Error");
+    const py::tuple error_and_value_error = py::make_tuple(error, value_error);
+    py::register_local_exception<InvalidParameter>(m, "InvalidParameter", error_and_value_error);
+    const py::object unsupported = py::register_local_exception<UnsupportedPipeline>(m, "UnsupportedPipeline", error);
+    py::register_local_exception<MissingEstimate>(m, "MissingEstimate", unsupported);
+    py::register_local_exception<FormatError>(m, "FormatError", error_and_value_error);
+    py::register_local_exception<SearchExhausted>(m, "SearchExhausted", error);
+    py::register_local_exception<CompileError>(m, "CompileError", error);
+    py::register_local_exception<InternalError>(m, "InternalError", error);
+    bind_halide_errors(m);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, m) {
+    m.doc() = "The C++ core of halidegym.";
+    register_errors(m);
+    using namespace halidegym;
+    bind_problem(m);
+    bind_halide_problem(m);
+    bind_halide_expression(m);
+    bind_nest(m);
+    bind_cost(m);
+    bind_state(m);
+    bind_search_spaces(m);
+    bind_search(m);
+    bind_search_mb2fbs(m);
+    bind_search_mcts(m);
+    bind_search_tag(m);
+    bind_env(m);
+    bind_halide_schedule(m);
+}

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problem/error.h"
+#include "search/search_space.h"
+
+namespace halidegym {
+
+// A Python object as a search space; the methods it needs are documented in agents/spaces.py. Slower than a space in
+// C++, with the same results. Its methods take the interpreter's lock themselves, so that planners run without it and
+// in any thread; what Python raises ends the search and arrives at the caller as it is.
+class PythonSpace {
+public:
+    // A Python value that may be copied and dropped without the interpreter's lock.
+    class Value {
+    public:
+        Value() = default;
+        // Call with the lock held.
+        explicit Value(pybind11::object object)
+            : object_(new pybind11::object(std::move(object)), [](pybind11::object *held) {
+                  const pybind11::gil_scoped_acquire gil;
+                  delete held;
+              }) {}
+        const pybind11::object &get() const { return *object_; }
+        friend bool operator==(const Value &a, const Value &b) {
+            const pybind11::gil_scoped_acquire gil;
+            return a.get().equal(b.get());
+        }
+
+    private:
+        std::shared_ptr<pybind11::object> object_;
+    };
+
+    using State = Value;
+    using Decision = Value;
+
+    class Children {
+    public:
+        Children(const PythonSpace &space, State parent, std::vector<Decision> decisions)
+            : space_(&space), parent_(std::move(parent)), decisions_(std::move(decisions)) {}
+        std::span<const Decision> decisions() const { return decisions_; }
+        State child(const Decision &decision) const { return space_->apply(parent_, decision); }
+
+    private:
+        const PythonSpace *space_;
+        State parent_;
+        std::vector<Decision> decisions_;
+    };
+
+    // Call with the lock held.
+    explicit PythonSpace(pybind11::object object)
+        : has_inherits_cost_(pybind11::hasattr(object, "inherits_cost")), has_hash_(pybind11::hasattr(object, "hash")),
+          object_(object) {
+        for (const char *method : {"root", "is_complete", "depth", "max_depth", "decisions", "apply", "cost"}) {
+            if (!pybind11::hasattr(object, method)) {
+                throw InvalidParameter(
+                    "a " + std::string(pybind11::str(pybind11::type::of(object).attr("__name__"))) +
+                    " is no search space: it has no method " + method +
+                    "(); give a Space, a SyntheticTree, or an object with the methods of SearchSpace");
+            }
+        }
+    }
+
+    State root() const {
+        const pybind11::gil_scoped_acquire gil;
+        return State(call("root"));
+    }
+    bool is_complete(const State &state) const { return get<bool>("is_complete", state); }
+    int depth(const State &state) const { return get<int>("depth", state); }
+    int max_depth() const { return get<int>("max_depth"); }
+
+    Children children(const State &state) const {
+        const pybind11::gil_scoped_acquire gil;
+        std::vector<Decision> decisions;
+        for (const auto decision : call("decisions", state.get())) {
+            decisions.emplace_back(pybind11::reinterpret_borrow<pybind11::object>(decision));
+        }
+        return {*this, state, std::move(decisions)};
+    }
+
+    State apply(const State &state, const Decision &decision) const {
+        const pybind11::gil_scoped_acquire gil;
+        return State(call("apply", state.get(), decision.get()));
+    }
+
+    bool inherits_cost(const Decision &decision) const {
+        return has_inherits_cost_ && get<bool>("inherits_cost", decision);
+    }
+
+    std::optional<double> cost(const State &state) const {
+        const auto cost = get<std::optional<double>>("cost", state);
+        if (cost && std::isnan(*cost)) {
+            throw InvalidParameter("the search space's cost() returned nan; return a number, or None for a state that "
+                                   "is not acceptable");
+        }
+        return cost;
+    }
+
+    uint64_t hash(const State &state, int depth) const {
+        const pybind11::gil_scoped_acquire gil;
+        if (!has_hash_) {
+            return static_cast<uint64_t>(pybind11::hash(state.get()));
+        }
+        const uint64_t hash = PyLong_AsUnsignedLongLongMask(call("hash", state.get(), depth).ptr());
+        if (PyErr_Occurred()) {
+            throw pybind11::error_already_set();
+        }
+        return hash;
+    }
+
+    bool equal(const State &a, const State &b) const {
+        const pybind11::gil_scoped_acquire gil;
+        return a.get().equal(b.get());
+    }
+
+private:
+    template <typename... Arguments>
+    pybind11::object call(const char *method, const Arguments &...arguments) const {
+        return object_.get().attr(method)(arguments...);
+    }
+
+    template <typename Result, typename... Values>
+    Result get(const char *method, const Values &...values) const {
+        const pybind11::gil_scoped_acquire gil;
+        const pybind11::object result = call(method, values.get()...);
+        try {
+            return pybind11::cast<Result>(result);
+        } catch (const pybind11::cast_error &) {
+            throw InvalidParameter("the search space's " + std::string(method) + "() returned " +
+                                   std::string(pybind11::repr(result)) + ", which is not of the documented type");
+        }
+    }
+
+    bool has_inherits_cost_;
+    bool has_hash_;
+    Value object_;
+};
+
+static_assert(SearchSpace<PythonSpace>);
+
+}  // namespace halidegym

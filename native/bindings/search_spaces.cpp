@@ -1,0 +1,68 @@
+#include <pybind11/operators.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/topics.h"
+#include "problem/error.h"
+#include "search/synthetic_tree.h"
+
+namespace py = pybind11;
+
+namespace halidegym {
+
+namespace {
+
+SyntheticTree::Node child(const SyntheticTree &tree, const SyntheticTree::Node &node, int64_t decision) {
+    const auto decisions = tree.children(node).decisions();
+    if (decision < 0 || decision >= static_cast<int64_t>(decisions.size())) {
+        throw InvalidParameter("decision " + std::to_string(decision) + " of a node with " +
+                               std::to_string(decisions.size()) + " children; give an index below that");
+    }
+    return tree.apply(node, static_cast<uint32_t>(decision));
+}
+
+void bind_synthetic_tree(py::module_ &m) {
+    using Node = SyntheticTree::Node;
+    py::class_<Node>(m, "SyntheticNode", "A node of a synthetic tree; an immutable value.")
+        .def_readonly("depth", &Node::depth)
+        .def_readonly("cost", &Node::cost)
+        .def_readonly("path_cost", &Node::path_cost)
+        .def(py::self == py::self)
+        .def("__hash__", [](const Node &node) { return node.path; });
+
+    py::class_<SyntheticTree>(m, "SyntheticTree", "A random tree with the exact optimum known.")
+        .def(py::init([](int branching, int depth, double delta, uint64_t seed) {
+                 return SyntheticTree({branching, depth, delta, seed});
+             }),
+             py::kw_only(), py::arg("branching") = 4, py::arg("depth") = 8, py::arg("delta") = 100.0,
+             py::arg("seed") = 0)
+        .def_property_readonly("branching", [](const SyntheticTree &tree) { return tree.options().branching; })
+        .def_property_readonly("delta", [](const SyntheticTree &tree) { return tree.options().delta; })
+        .def_property_readonly("seed", [](const SyntheticTree &tree) { return tree.options().seed; })
+        .def("optimum",
+             [](const SyntheticTree &tree) {
+                 const py::gil_scoped_release release;
+                 const SyntheticTree::Optimum optimum = tree.optimum();
+                 return std::make_pair(optimum.cost, optimum.actions);
+             })
+        .def("root", &SyntheticTree::root)
+        .def("is_complete", &SyntheticTree::is_complete, py::arg("state"))
+        .def("depth", &SyntheticTree::depth, py::arg("state"))
+        .def("max_depth", &SyntheticTree::max_depth)
+        .def(
+            "decisions",
+            [](const SyntheticTree &tree, const Node &node) {
+                return py::module_::import("builtins").attr("range")(tree.children(node).decisions().size());
+            },
+            py::arg("state"))
+        .def("apply", &child, py::arg("state"), py::arg("decision"))
+        .def("cost", &SyntheticTree::cost, py::arg("state"));
+}
+
+}  // namespace
+
+void bind_search_spaces(py::module_ &m) {
+    bind_synthetic_tree(m);
+}
+
+}  // namespace halidegym

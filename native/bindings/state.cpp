@@ -1,0 +1,187 @@
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <random>
+
+#include "bindings/topics.h"
+#include "nest/directives.h"
+#include "nest/dump.h"
+#include "problem/error.h"
+#include "state/state.h"
+
+namespace py = pybind11;
+
+namespace halidegym {
+
+namespace {
+
+const char *name_of(Decision::Kind kind) {
+    switch (kind) {
+    case Decision::Kind::Pass:
+        return "pass";
+    case Decision::Kind::Inline:
+        return "inline";
+    case Decision::Kind::ComputeAtLevel:
+        return "compute_at_level";
+    case Decision::Kind::ComputeAtTile:
+        return "compute_at_tile";
+    case Decision::Kind::StoreAtTile:
+        return "store_at_tile";
+    case Decision::Kind::StoreAtTileSplit:
+        return "store_at_tile_split";
+    case Decision::Kind::StoreAtLevel:
+        return "store_at_level";
+    case Decision::Kind::StoreAtLevelSplit:
+        return "store_at_level_split";
+    case Decision::Kind::Parallelize:
+        return "parallelize";
+    }
+    throw InternalError("a decision of no known kind");
+}
+
+py::tuple tuple_of(const Extents &extents) {
+    py::tuple result(static_cast<size_t>(extents.size()));
+    for (int i = 0; i < extents.size(); i++) {
+        result[static_cast<size_t>(i)] = extents[i];
+    }
+    return result;
+}
+
+const Decision &checked(const Expansion &expansion, int64_t index) {
+    const auto decisions = expansion.decisions();
+    if (index < 0 || index >= static_cast<int64_t>(decisions.size())) {
+        throw InvalidParameter("decision " + std::to_string(index) + " of a state with " +
+                               std::to_string(decisions.size()) + " legal decisions; give an index below that");
+    }
+    return decisions[static_cast<size_t>(index)];
+}
+
+py::dict describe(const State &state, Expansion &expansion, int64_t index) {
+    const Decision &decision = checked(expansion, index);
+    py::dict result;
+    result["kind"] = name_of(decision.kind);
+    result["func"] = state.next_func().name;
+    if (const Level *level = expansion.level(decision)) {
+        const Problem &problem = *state.space().problem;
+        result["vector_dim"] = decision.vector_dim;
+        result["depth"] = decision.depth;
+        result["level"] = level->is_root() ? "root" : problem.stages[static_cast<size_t>(level->stage)].name;
+    }
+    const auto add_tuple = [&](const char *key, const Extents &extents) {
+        if (!extents.empty()) {
+            result[key] = tuple_of(extents);
+        }
+    };
+    add_tuple("outer_tile", expansion.outer_tile(decision));
+    add_tuple("inner_tile", expansion.inner_tile(decision));
+    add_tuple("tasks", expansion.tasks(decision));
+    return result;
+}
+
+py::tuple features(const State &state) {
+    Evaluator evaluator(state.space_ref());
+    const FeatureTable &table = evaluator.features(*state.nest());
+    const auto count = static_cast<py::ssize_t>(table.stages.size());
+    py::array_t<int32_t> stages(count);
+    py::array_t<double> rows({count, static_cast<py::ssize_t>(num_schedule_features)});
+    for (py::ssize_t i = 0; i < count; i++) {
+        const int stage = table.stages[static_cast<size_t>(i)];
+        stages.mutable_at(i) = stage;
+        std::copy(table.row(stage).begin(), table.row(stage).end(), rows.mutable_data(i, 0));
+    }
+    return py::make_tuple(stages, rows);
+}
+
+// An expansion together with the state it belongs to, as Python sees it.
+struct BoundExpansion {
+    State state;
+    Expansion expansion;
+};
+
+std::pair<int64_t, State> random_decision(const State &state, uint64_t seed) {
+    Expansion expansion(state);
+    const auto decisions = expansion.decisions();
+    if (decisions.empty()) {
+        throw SearchExhausted(state.is_complete() ? "the schedule is complete; no decision is left"
+                                                  : "this state has no legal decision");
+    }
+    std::mt19937_64 random(seed);
+    const size_t index = std::uniform_int_distribution<size_t>(0, decisions.size() - 1)(random);
+    return {static_cast<int64_t>(index), expansion.child(decisions[index])};
+}
+
+void require_incomplete(const State &state) {
+    if (state.is_complete()) {
+        throw InvalidParameter("the schedule is complete; no decision is left");
+    }
+}
+
+}  // namespace
+
+void bind_state(py::module_ &m) {
+    py::class_<Space, std::shared_ptr<Space>>(m, "Space", "A problem, the rules of its schedules, and its cost model.")
+        .def(py::init(
+                 [](std::shared_ptr<Problem> problem, const Weights &weights, bool subtiling, int64_t memory_limit) {
+                     auto model = std::make_shared<const CostModel>(*problem, std::make_shared<const Network>(weights));
+                     return std::make_shared<Space>(std::move(problem), std::move(model),
+                                                    SpaceOptions{subtiling, memory_limit});
+                 }),
+             py::arg("problem"), py::arg("weights"), py::kw_only(), py::arg("subtiling") = true,
+             py::arg("memory_limit") = -1)
+        .def_property_readonly("problem",
+                               [](const Space &space) { return std::const_pointer_cast<Problem>(space.problem); })
+        .def_property_readonly("subtiling", [](const Space &space) { return space.options.subtiling; })
+        .def_property_readonly("memory_limit", [](const Space &space) { return space.options.memory_limit; })
+        .def("initial_state", [](const std::shared_ptr<Space> &space) { return State(space); });
+
+    py::class_<BoundExpansion>(m, "Expansion", "The legal decisions of one state, and the children they lead to.")
+        .def_property_readonly("count", [](const BoundExpansion &e) { return e.expansion.decisions().size(); })
+        .def("__len__", [](const BoundExpansion &e) { return e.expansion.decisions().size(); })
+        .def(
+            "describe", [](BoundExpansion &e, int64_t index) { return describe(e.state, e.expansion, index); },
+            py::arg("index"))
+        .def(
+            "child", [](BoundExpansion &e, int64_t index) { return e.expansion.child(checked(e.expansion, index)); },
+            py::arg("index"));
+
+    py::class_<State>(m, "State", "A partial or complete schedule; an immutable value.")
+        .def_property_readonly("space",
+                               [](const State &state) { return std::const_pointer_cast<Space>(state.space_ref()); })
+        .def_property_readonly("nest", [](const State &state) { return std::const_pointer_cast<Level>(state.nest()); })
+        .def_property_readonly("num_decisions_made", &State::num_decisions_made)
+        .def_property_readonly("num_decisions", &State::num_decisions)
+        .def_property_readonly("is_complete", &State::is_complete)
+        .def_property_readonly("next_func",
+                               [](const State &state) {
+                                   require_incomplete(state);
+                                   return state.next_func().name;
+                               })
+        .def_property_readonly("next_phase",
+                               [](const State &state) {
+                                   require_incomplete(state);
+                                   return state.next_phase() == Phase::Place ? "place" : "parallelize";
+                               })
+        .def("expand", [](const State &state) { return BoundExpansion{state, Expansion(state)}; })
+        .def(
+            "apply",
+            [](const State &state, int64_t index) {
+                Expansion expansion(state);
+                return expansion.child(checked(expansion, index));
+            },
+            py::arg("index"))
+        .def("random_decision", &random_decision, py::arg("seed"))
+        .def("cost", [](const State &state) { return Evaluator(state.space_ref()).evaluate(*state.nest()).cost; })
+        .def("features", &features)
+        .def("hash", &State::hash, py::arg("depth"))
+        .def("directives",
+             [](const State &state) {
+                 if (!state.is_complete()) {
+                     throw InvalidParameter("the schedule is incomplete; make the remaining decisions first");
+                 }
+                 return directives(*state.space().problem, *state.nest());
+             })
+        .def("dump", [](const State &state) { return dump(*state.space().problem, *state.nest()); });
+}
+
+}  // namespace halidegym

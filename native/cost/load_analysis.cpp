@@ -1,0 +1,188 @@
+#include "cost/load_analysis.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace halidegym {
+
+namespace {
+
+double amortized(const Load &load, const Extents *unrolled) {
+    if (unrolled == nullptr) return static_cast<double>(load.count);
+    int64_t reuse = 1;
+    for (uint32_t loops = load.invariant_loops; loops != 0; loops &= loops - 1) {
+        reuse *= (*unrolled)[std::countr_zero(loops)];
+    }
+    return static_cast<double>(load.count) / static_cast<double>(reuse);
+}
+
+// Without a layout the best one is assumed: storage that is innermost along the longest dimension.
+Footprint footprint_of(std::span<const Span> region, int64_t bytes_per_point, int storage_dim) {
+    int64_t volume = 1;
+    int64_t longest = 1;
+    int64_t lines = 1;
+    for (size_t d = 0; d < region.size(); d++) {
+        const int64_t extent = region[d].extent();
+        volume *= extent;
+        longest = std::max(longest, extent);
+        if (static_cast<int>(d) != storage_dim) lines *= extent;
+    }
+    return {.bytes = bytes_per_point * volume, .lines = storage_dim >= 0 ? lines : volume / longest};
+}
+
+}  // namespace
+
+LoadAnalysis::LoadAnalysis(const Problem &problem, const Sites &sites)
+    : problem_(problem), sites_(sites), table_(problem), visited_(problem.nodes.size()),
+      producers_((problem.nodes.size() + 63) / 64) {}
+
+// The order of this walk decides which loads are counted, and how often (section 4.2, quirks Q1 and Q2).
+VectorReads LoadAnalysis::per_vector(int stage, const Reference &reference, const Extents *unrolled) {
+    const int vectorized_loop = sites_.level(sites_.of_stage(stage).innermost).level->vectorized_loop;
+    VectorReads result;
+    loads_.clear();
+    for (start(stage); !pending_.empty();) {
+        const Stage &reader = next_stage();
+        if (reader.id != stage) look_through(reader.node);
+        for (const int e : reader.incoming) {
+            const int producer = problem_.edges[static_cast<size_t>(e)].producer;
+            producers_[static_cast<size_t>(producer) / 64] |= uint64_t{1} << (producer % 64);
+            if (reader.id == stage) {
+                const LoadRange range = table_.of_edge(e);
+                for (int load = range.begin; load < range.end; load++) {
+                    loads_.push_back(load);
+                }
+            }
+            if (sites_.of_node(producer).status == NodeSites::Status::Inlined) {
+                pending_.push_back(problem_.nodes[static_cast<size_t>(producer)].first_stage);
+                continue;
+            }
+            for (const int l : loads_) {
+                const Load &load = table_[l];
+                if (load.producer != producer) continue;
+                const double count = amortized(load, unrolled);
+                result.loads.of_kind[static_cast<size_t>(kind(load, vectorized_loop))] += count;
+                result.loads.total += count;
+            }
+            if (insert(producer)) {
+                const Reads reads = reads_of(producer, reference);
+                result.reads.unique += reads.unique;
+                result.reads.allocation_bytes += reads.allocation_bytes;
+            }
+        }
+    }
+    return result;
+}
+
+Reads LoadAnalysis::per_realization(int stage, const Reference &reference) {
+    Reads result;
+    for (start(stage); !pending_.empty();) {
+        for (const int e : next_stage().incoming) {
+            const int producer = problem_.edges[static_cast<size_t>(e)].producer;
+            if (!insert(producer)) continue;
+            if (sites_.of_node(producer).status == NodeSites::Status::Inlined) {
+                pending_.push_back(problem_.nodes[static_cast<size_t>(producer)].first_stage);
+                continue;
+            }
+            const Reads reads = reads_of(producer, reference);
+            result.unique += reads.unique;
+            result.allocation_bytes += reads.allocation_bytes;
+        }
+    }
+    return result;
+}
+
+Footprint LoadAnalysis::per_task(const Stage &stage, int block) {
+    Footprint result;
+    for (start(stage.id); !pending_.empty();) {
+        for (const int e : next_stage().incoming) {
+            const int producer = problem_.edges[static_cast<size_t>(e)].producer;
+            if (!insert(producer)) continue;
+            const NodeSites &sites = sites_.of_node(producer);
+            if (sites.store == 0) {
+                result += footprint(producer, block);
+            } else if (sites.is_scheduled()) {
+                const Node &node = problem_.nodes[static_cast<size_t>(producer)];
+                for (int s = 0; s < node.num_stages; s++) {
+                    pending_.push_back(node.first_stage + s);
+                }
+            }
+        }
+    }
+    return result;
+}
+
+void LoadAnalysis::reset_producers() {
+    std::fill(producers_.begin(), producers_.end(), 0);
+}
+
+void LoadAnalysis::start(int stage) {
+    pending_.assign(1, stage);
+    walk_++;
+    if (walk_ == 0) {
+        std::fill(visited_.begin(), visited_.end(), 0);
+        walk_ = 1;
+    }
+}
+
+const Stage &LoadAnalysis::next_stage() {
+    const int stage = pending_.back();
+    pending_.pop_back();
+    return problem_.stages[static_cast<size_t>(stage)];
+}
+
+// Whether this walk comes to the node for the first time.
+bool LoadAnalysis::insert(int node) {
+    return std::exchange(visited_[static_cast<size_t>(node)], walk_) != walk_;
+}
+
+// Replaces the loads of an inlined Func by those it makes itself, in place.
+void LoadAnalysis::look_through(int inlined) {
+    const auto loads_it = [&](int load) { return table_[load].producer == inlined; };
+    if (std::none_of(loads_.begin(), loads_.end(), loads_it)) return;
+    replaced_.clear();
+    for (const int load : loads_) {
+        if (!loads_it(load)) {
+            replaced_.push_back(load);
+            continue;
+        }
+        const LoadRange range = table_.through(load);
+        for (int next = range.begin; next < range.end; next++) {
+            replaced_.push_back(next);
+        }
+    }
+    std::swap(loads_, replaced_);
+}
+
+// A stage that is not vectorized broadcasts everything (quirk Q12). While the layout of the producer is open, any
+// dimension may become its innermost one.
+LoadKind LoadAnalysis::kind(const Load &load, int vectorized_loop) const {
+    if (vectorized_loop < 0) return LoadKind::Broadcast;
+    const LoadPattern pattern = load.by_loop[static_cast<size_t>(vectorized_loop)];
+    if (pattern.kind == LoadKind::Broadcast || pattern.kind == LoadKind::Gather) return pattern.kind;
+    const NodeSites &sites = sites_.of_node(load.producer);
+    return !sites.has_layout() || sites.storage_dim == pattern.dimension ? pattern.kind : LoadKind::Gather;
+}
+
+// A producer that is allocated more often than its reads are measured counts with what one of its realizations holds.
+Reads LoadAnalysis::reads_of(int producer, const Reference &reference) const {
+    const NodeSites &sites = sites_.of_node(producer);
+    const bool nested =
+        sites.status == NodeSites::Status::Realized && sites_.level(sites.store).iterations() > reference.count;
+    return {.unique = footprint(producer, nested ? sites.store : reference.level),
+            .allocation_bytes = allocation_bytes(producer)};
+}
+
+Footprint LoadAnalysis::footprint(int producer, int level) const {
+    const Node &node = problem_.nodes[static_cast<size_t>(producer)];
+    return footprint_of(sites_.level(level).level->regions->of(producer).required(), node.bytes_per_point,
+                        sites_.of_node(producer).storage_dim);
+}
+
+int64_t LoadAnalysis::allocation_bytes(int producer) const {
+    const Level &site = *sites_.level(sites_.of_node(producer).compute).level;
+    return problem_.nodes[static_cast<size_t>(producer)].bytes_per_point * site.regions->of(producer).volume_computed();
+}
+
+}  // namespace halidegym

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "env/observation.h"
+#include "state/evaluator.h"
+#include "state/state.h"
+
+namespace halidegym {
+
+// An episode over the decisions of a schedule, one action a decision.
+//
+// Decisions without an alternative are taken by the environment itself if `skip_forced` is set. A state with more legal
+// decisions than the observation has room for presents an evenly spread subset of them, the first one included: action
+// k of M stands for decision floor(k * n / M) of n. So the same state presents the same decisions in every episode.
+//
+// Not thread-safe; environments of different threads can share a Space.
+class Environment {
+public:
+    Environment(ObservationShape shape, bool skip_forced);
+
+    // Begins in this state, or in the next one that offers a choice, but does not complete a schedule: an episode
+    // without any choice still has a step. Throws InvalidParameter if the problem exceeds the shape.
+    void start(State state);
+
+    // Takes a decision. An action that is no presented decision counts modulo their number. Returns whether the action
+    // was legal. Throws InvalidParameter if there is no legal decision.
+    bool step(int64_t action);
+
+    const State &state() const;
+    // Of a complete schedule, in the cost model's unit.
+    double cost();
+    int64_t num_legal_decisions() const;
+    // Indices into the legal decisions that the actions stand for.
+    std::vector<int64_t> presented_decisions() const;
+
+    const ObservationShape &shape() const { return shape_; }
+    void observe(const Observation &out);
+
+private:
+    size_t num_presented() const;
+    size_t decision_of(size_t action) const;
+    void take(size_t index);
+
+    ObservationShape shape_;
+    bool skip_forced_;
+    std::optional<State> state_;
+    std::optional<Expansion> expansion_;
+    std::optional<Evaluator> evaluator_;
+    ProblemObservation problem_observation_;
+};
+
+}  // namespace halidegym

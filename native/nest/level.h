@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "nest/regions.h"
+#include "problem/problem.h"
+
+namespace halidegym {
+
+// A tuple with one entry per loop of a stage, innermost first.
+class Extents {
+public:
+    Extents() = default;
+    Extents(int size, int64_t value) : size_(size) { values_.fill(value); }
+    Extents(std::initializer_list<int64_t> values) {
+        for (const int64_t value : values) {
+            push_back(value);
+        }
+    }
+    int size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    int64_t operator[](int i) const { return values_[static_cast<size_t>(i)]; }
+    int64_t &operator[](int i) { return values_[static_cast<size_t>(i)]; }
+    void push_back(int64_t value) { values_[static_cast<size_t>(size_++)] = value; }
+    const int64_t *begin() const { return values_.data(); }
+    const int64_t *end() const { return values_.data() + size_; }
+    int64_t product() const {
+        int64_t result = 1;
+        for (const int64_t value : *this) {
+            result *= value;
+        }
+        return result;
+    }
+    friend bool operator==(const Extents &a, const Extents &b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
+
+private:
+    int size_ = 0;
+    std::array<int64_t, max_loops> values_{};
+};
+
+struct Level;
+using LevelRef = std::shared_ptr<const Level>;
+
+// One tiling level of one stage of one Func, or the root (search-space.md, section 3). Immutable once published and
+// shared between states; an edit copies the path from the root to the level it changes.
+struct Level {
+    int stage = -1;  // stage id, -1 at the root
+    int node = -1;   // the Func it belongs to, -1 at the root
+    Extents size;    // trip counts of this level, one per loop of the stage, innermost first
+    std::vector<LevelRef> children;
+    std::vector<std::pair<int, int64_t>> inlined;  // (node, calls per innermost iteration), ascending; leaves only
+    std::vector<int> store_at;                     // nodes stored in the body, ascending
+    std::shared_ptr<const Regions> regions;        // B(this level, ·)
+    bool innermost = false;
+    bool tileable = false;
+    bool parallel = false;
+    int vector_dim = -1;       // pure argument that is vectorized and stored innermost
+    int vectorized_loop = -1;  // the loop of this stage over that argument, -1 if none
+
+    bool is_root() const { return stage < 0; }
+};
+
+}  // namespace halidegym

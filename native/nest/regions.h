@@ -1,0 +1,85 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "problem/problem.h"
+
+namespace halidegym {
+
+// The bound record of one Func at one loop level: the region required, the region computed, and the loops of each
+// stage, for one representative iteration of the level (search-space.md, section 4.1). Immutable once published.
+class Bound {
+public:
+    // Nothing required, computed or looped over yet.
+    explicit Bound(const Node &node) : node_(&node) {
+        if (node.bound_size > inline_capacity) {
+            spilled_.resize(static_cast<size_t>(node.bound_size));
+        }
+        std::fill(data(), data() + node.bound_size, Span::empty());
+    }
+
+    std::span<const Span> required() const { return {data(), static_cast<size_t>(node_->dimensions)}; }
+    std::span<const Span> computed() const {
+        return {data() + node_->dimensions, static_cast<size_t>(node_->dimensions)};
+    }
+    // Loops of the stage with this index within the Func, innermost first.
+    std::span<const Span> loops(int stage_index) const {
+        const auto s = static_cast<size_t>(stage_index);
+        const auto begin = node_->loops_offset[s];
+        const auto end = s + 1 < node_->loops_offset.size() ? node_->loops_offset[s + 1] : node_->bound_size;
+        return {data() + begin, static_cast<size_t>(end - begin)};
+    }
+    std::span<Span> mutable_required() { return {data(), static_cast<size_t>(node_->dimensions)}; }
+    std::span<Span> mutable_loops(int stage_index) {
+        const auto view = std::as_const(*this).loops(stage_index);
+        return {data() + (view.data() - data()), view.size()};
+    }
+    // Fills computed() and all loops() from required() (function-dag.md, section 6.2).
+    void derive_from_required(const Problem &problem);
+
+    // Product of the extents of the region computed; 1 for a zero-dimensional Func.
+    int64_t volume_computed() const;
+
+private:
+    // Records are made for every Func at every new level, so those of up to four dimensions allocate nothing.
+    static constexpr int inline_capacity = 12;
+
+    Span *data() { return spilled_.empty() ? inline_.data() : spilled_.data(); }
+    const Span *data() const { return spilled_.empty() ? inline_.data() : spilled_.data(); }
+
+    const Node *node_;
+    std::array<Span, inline_capacity> inline_;
+    std::vector<Span> spilled_;
+};
+
+// All bound records of one loop level. The record of the level's own Func is explicit; that of any other Func is a pure
+// function of it and of the problem, computed when first asked for and then kept (search-space.md, section 4.2). Copies
+// of a level share its Regions. Thread-safe.
+class Regions {
+public:
+    // Of the root, which stands for one run of the whole pipeline.
+    explicit Regions(const Problem &problem);
+    // Of a level of `stage`, whose own record is `own`.
+    Regions(const Problem &problem, int stage, Bound own);
+    ~Regions();
+    Regions(const Regions &) = delete;
+    Regions &operator=(const Regions &) = delete;
+
+    const Bound &of(int node) const;
+
+private:
+    Bound derive(int node) const;
+
+    const Problem *problem_;                                  // kept alive by the state
+    int stage_;                                               // -1 at the root
+    mutable std::vector<std::atomic<const Bound *>> bounds_;  // by node id, null until asked for
+};
+
+}  // namespace halidegym

@@ -1,0 +1,109 @@
+#include "problem/problem.h"
+
+#include <algorithm>
+#include <string>
+
+#include "problem/error.h"
+
+namespace halidegym {
+
+namespace {
+
+void set_bit(std::vector<uint64_t> &bits, int index) {
+    bits[static_cast<size_t>(index) / 64] |= uint64_t{1} << (index % 64);
+}
+
+void merge_bits(std::vector<uint64_t> &bits, const std::vector<uint64_t> &others) {
+    for (size_t i = 0; i < bits.size(); i++) {
+        bits[i] |= others[i];
+    }
+}
+
+void list_edges(Problem &problem) {
+    for (Node &node : problem.nodes) {
+        node.outgoing.clear();
+    }
+    for (Stage &stage : problem.stages) {
+        stage.incoming.clear();
+    }
+    for (const Edge &edge : problem.edges) {
+        problem.nodes[edge.producer].outgoing.push_back(edge.id);
+        problem.stages[edge.consumer_stage].incoming.push_back(edge.id);
+    }
+}
+
+// Producers come last, so one pass from the last node to the first sees every producer before its consumers. A stage
+// depends on all the stages of its producers, but inherits nothing from earlier stages of its own Func (section 7).
+void find_upstream(Problem &problem) {
+    const size_t words = (problem.nodes.size() + 63) / 64;
+    for (auto node = problem.nodes.rbegin(); node != problem.nodes.rend(); ++node) {
+        for (int s = 0; s < node->num_stages; s++) {
+            Stage &stage = problem.stages[node->first_stage + s];
+            stage.upstream.assign(words, 0);
+            for (const int edge : stage.incoming) {
+                const Node &producer = problem.nodes[problem.edges[edge].producer];
+                set_bit(stage.upstream, producer.id);
+                for (int k = 0; k < producer.num_stages; k++) {
+                    merge_bits(stage.upstream, problem.stage(producer, k).upstream);
+                }
+            }
+        }
+    }
+}
+
+void lay_out_bounds(Problem &problem) {
+    for (Node &node : problem.nodes) {
+        node.loops_offset.clear();
+        int offset = 2 * node.dimensions;
+        for (int s = 0; s < node.num_stages; s++) {
+            node.loops_offset.push_back(offset);
+            offset += static_cast<int>(problem.stage(node, s).loops.size());
+        }
+        node.bound_size = offset;
+    }
+}
+
+}  // namespace
+
+bool Problem::is_portable() const {
+    return std::all_of(expressions.begin(), expressions.end(), [](const Expression &e) { return e.is_portable(); });
+}
+
+void Problem::derive() {
+    list_edges(*this);
+    find_upstream(*this);
+    lay_out_bounds(*this);
+}
+
+Problem with_parallelism(Problem problem, int parallelism) {
+    if (parallelism < 1) {
+        throw InvalidParameter("parallelism is " + std::to_string(parallelism) +
+                               "; it counts the cores of the machine, so give at least 1.");
+    }
+    problem.parallelism = parallelism;
+    return problem;
+}
+
+LoadJacobian operator*(const LoadJacobian &a, const LoadJacobian &b) {
+    if (a.columns != 0 && a.columns != b.rows) {
+        throw InternalError("Product of two load Jacobians: the left one has " + std::to_string(a.columns) +
+                            " columns, the right one " + std::to_string(b.rows) + " rows.");
+    }
+    LoadJacobian product;
+    product.rows = a.rows;
+    product.columns = a.rows == 0 ? 0 : b.columns;
+    product.count = a.count * b.count;
+    product.entries.reserve(static_cast<size_t>(product.rows) * product.columns);
+    for (int i = 0; i < product.rows; i++) {
+        for (int j = 0; j < product.columns; j++) {
+            Rational sum = Rational::zero();
+            for (int k = 0; k < a.columns; k++) {
+                sum = sum + a.entry(i, k) * b.entry(k, j);
+            }
+            product.entries.push_back(sum);
+        }
+    }
+    return product;
+}
+
+}  // namespace halidegym

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <HalideRuntime.h>
+
+#include <string>
+#include <vector>
+
+namespace halidegym {
+
+// How far outputs may be from the expected ones: floats, |actual - expected| <= absolute + relative * |expected|;
+// integers, |actual - expected| <= integer.
+struct Tolerance {
+    double relative = 0;
+    double absolute = 0;
+    double integer = 0;
+};
+
+// Writes output number `i` to DIRECTORY/<i>.bin, dense, dimension 0 innermost. Returns a description of each, with
+// semicolons between: its index, its type as NumPy spells it, its extents.
+std::string write_outputs(const std::vector<const halide_buffer_t *> &outputs, const std::string &directory);
+
+// Compares with what write_outputs wrote. Returns "points <number> of <number>", and if the first number, that of
+// points that differ, is not 0, an example.
+std::string compare_outputs(const std::vector<const halide_buffer_t *> &outputs, const std::string &directory,
+                            const Tolerance &tolerance);
+
+}  // namespace halidegym

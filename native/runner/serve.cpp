@@ -1,0 +1,169 @@
+#include "runner/serve.h"
+
+#include <HalideRuntime.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <map>
+#include <new>
+#include <sstream>
+#include <stdexcept>
+
+#include "runner/arguments.h"
+#include "runner/contention.h"
+#include "runner/outputs.h"
+
+namespace halidegym {
+namespace {
+
+// Exit statuses.
+constexpr int failed = 3;
+constexpr int out_of_memory = 4;
+
+// Leaves without running destructors: the kernel's threads may still be about.
+[[noreturn]] void leave(int status) {
+    std::fflush(nullptr);
+    _exit(status);
+}
+
+[[noreturn]] void fail(const char *message) {
+    std::fprintf(stderr, "%s\n", message);
+    leave(std::strstr(message, "Out of memory") != nullptr ? out_of_memory : failed);
+}
+
+void on_halide_error(void *, const char *message) {
+    fail(message);
+}
+
+void *open(const std::string &path, int flags) {
+    void *library = dlopen(path.c_str(), RTLD_NOW | flags);
+    if (!library) {
+        throw std::runtime_error(dlerror());
+    }
+    return library;
+}
+
+template <typename Function>
+Function symbol(void *library, const char *name) {
+    void *address = dlsym(library, name);
+    if (!address) {
+        throw std::runtime_error(dlerror());
+    }
+    return reinterpret_cast<Function>(address);
+}
+
+Kernel load(const std::string &runtime_path, const std::string &kernel_path) {
+    void *runtime = open(runtime_path, RTLD_GLOBAL);
+    symbol<halide_error_handler_t (*)(halide_error_handler_t)>(runtime, "halide_set_error_handler")(on_halide_error);
+    void *library = open(kernel_path, RTLD_LOCAL);
+    Kernel kernel;
+    kernel.run = symbol<int (*)(void **)>(library, "kernel_argv");
+    kernel.metadata = symbol<const halide_filter_metadata_t *(*)()>(library, "kernel_metadata")();
+    return kernel;
+}
+
+double seconds_of(const Kernel &kernel, Arguments &arguments, int64_t runs) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int64_t i = 0; i < runs; i++) {
+        if (kernel.run(arguments.pointers()) != 0) {
+            throw std::runtime_error("the pipeline returned an error");
+        }
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void reply(const std::string &line) {
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+}
+
+class Server {
+public:
+    Server(const Kernel &kernel, Arguments &arguments) : kernel_(kernel), arguments_(arguments) {}
+
+    void answer(const std::string &line) {
+        std::istringstream words(line);
+        std::string command;
+        words >> command;
+        if (command == "sample") {
+            sample(words);
+        } else if (command == "check") {
+            std::string directory;
+            Tolerance tolerance;
+            words >> directory >> tolerance.relative >> tolerance.absolute >> tolerance.integer;
+            reply(compare_outputs(arguments_.outputs(), directory, tolerance));
+        } else if (command == "write") {
+            std::string directory;
+            words >> directory;
+            reply("outputs " + write_outputs(arguments_.outputs(), directory));
+        } else {
+            throw std::runtime_error("unknown command: " + line);
+        }
+    }
+
+private:
+    void sample(std::istringstream &words) {
+        int64_t runs = 1;
+        size_t flush_bytes = 0;
+        words >> runs >> flush_bytes;
+        flush(flush_bytes);
+        const double cpu_before = cpu_seconds();
+        const double waited_before = seconds_waited();
+        const double seconds = seconds_of(kernel_, arguments_, runs);
+        const double waited = seconds_waited() - waited_before;
+        char line[128];
+        std::snprintf(line, sizeof line, "sample %.9g %.9g %.9g", seconds, cpu_seconds() - cpu_before, waited);
+        reply(line);
+    }
+
+    // Drives the pipeline's data out of the caches.
+    void flush(size_t bytes) {
+        constexpr size_t cache_line = 64;
+        other_memory_.resize(bytes);
+        for (size_t i = 0; i < bytes; i += cache_line) {
+            other_memory_[i] = static_cast<char>(other_memory_[i] + 1);
+        }
+    }
+
+    const Kernel &kernel_;
+    Arguments &arguments_;
+    std::vector<char> other_memory_;
+};
+
+std::map<std::string, std::string> parse_files(const std::vector<std::string> &assignments) {
+    std::map<std::string, std::string> files;
+    for (const std::string &assignment : assignments) {
+        const size_t equals = assignment.find('=');
+        files[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+    }
+    return files;
+}
+
+}  // namespace
+
+void serve_kernel(const std::vector<std::string> &arguments) {
+    try {
+        const Kernel kernel = load(arguments[0], arguments[1]);
+        Arguments values(kernel, std::strtoull(arguments[2].c_str(), nullptr, 10),
+                         parse_files({arguments.begin() + 3, arguments.end()}));
+        // Warms up: starts the thread pool, touches all memory.
+        reply("ready " + std::to_string(seconds_of(kernel, values, 1)));
+        Server server(kernel, values);
+        for (std::string line; std::getline(std::cin, line);) {
+            server.answer(line);
+        }
+    } catch (const std::bad_alloc &) {
+        fail("Out of memory for the buffers of the pipeline");
+    } catch (const std::exception &error) {
+        fail(error.what());
+    }
+    leave(0);
+}
+
+}  // namespace halidegym

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "problem/error.h"
+#include "search/search_result.h"
+#include "search/search_space.h"
+
+namespace halidegym {
+
+// Visits every complete state, depth first and in the order of the decisions, and evaluates each once: if nothing
+// interrupts it, the number of evaluations is that of the complete states, and the first solution is an optimum. For
+// small spaces only.
+template <SearchSpace S>
+class ExhaustiveSearch {
+public:
+    ExhaustiveSearch(S &space, const Budget &budget) : space_(space), record_(budget) {}
+
+    SearchResult<typename S::State> run() {
+        visit(space_.root());
+        if (record_.result.solutions.empty()) {
+            throw SearchExhausted("there is no legal schedule; a larger memory_limit allows more of them");
+        }
+        return record_.finish();
+    }
+
+private:
+    using State = typename S::State;
+    using Decision = typename S::Decision;
+
+    void visit(const State &state) {
+        if (space_.is_complete(state)) {
+            evaluate(state);
+            return;
+        }
+        record_.result.expansions++;
+        auto children = space_.children(state);
+        uint32_t action = 0;
+        for (const Decision &decision : children.decisions()) {
+            if (is_over()) {
+                return;
+            }
+            actions_.push_back(action++);
+            visit(children.child(decision));
+            actions_.pop_back();
+        }
+    }
+
+    void evaluate(const State &state) {
+        const auto cost = space_.cost(state);
+        if (!cost) {
+            return;
+        }
+        record_.result.evaluations++;
+        const auto &solutions = record_.result.solutions;
+        if (solutions.size() < max_solutions || *cost < solutions.back().cost) {
+            record_.add({state, *cost, actions_});
+        }
+    }
+
+    // A budget ends the search only once there is something to return.
+    bool is_over() {
+        return !record_.may_continue(0, static_cast<int>(actions_.size())) && !record_.result.solutions.empty();
+    }
+
+    S &space_;
+    SearchRecord<State> record_;
+    std::vector<uint32_t> actions_;  // that lead to the state being visited
+};
+
+// An unbiased estimate of the number of complete states: the mean, over random walks, of the product of the numbers of
+// decisions on the way (Knuth 1975, Estimating the efficiency of backtrack programs). Few walks meet the largest
+// subtrees, so it tends to be too small.
+template <SearchSpace S>
+double estimate_num_complete_states(S &space, int walks, uint32_t seed) {
+    if (walks < 1) {
+        throw InvalidParameter("walks is " + std::to_string(walks) + "; it must be at least 1");
+    }
+    std::mt19937_64 random(seed);
+    double total = 0;
+    for (int walk = 0; walk < walks; walk++) {
+        auto state = space.root();
+        double product = 1;
+        while (product > 0 && !space.is_complete(state)) {
+            auto children = space.children(state);
+            const auto decisions = children.decisions();
+            product *= static_cast<double>(decisions.size());
+            if (!decisions.empty()) {
+                std::uniform_int_distribution<size_t> uniform(0, decisions.size() - 1);
+                state = children.child(decisions[uniform(random)]);
+            }
+        }
+        total += product;
+    }
+    return total / walks;
+}
+
+}  // namespace halidegym

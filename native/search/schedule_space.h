@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "nest/equality.h"
+#include "search/search_space.h"
+#include "state/evaluator.h"
+#include "state/state.h"
+
+namespace halidegym {
+
+// Halide schedules as a search space. Holds the evaluator's working memory, so each thread needs its own.
+class ScheduleSpace {
+public:
+    using State = halidegym::State;
+    using Decision = halidegym::Decision;
+    using Children = Expansion;
+
+    // Told the features and the cost of every state that is evaluated, in order.
+    using Observer = std::function<void(const FeatureTable &, double)>;
+
+    explicit ScheduleSpace(SpaceRef space, Observer observer = {})
+        : space_(space), evaluator_(std::move(space)), observer_(std::move(observer)) {}
+    ScheduleSpace(const ScheduleSpace &other) : ScheduleSpace(other.space_, other.observer_) {}
+
+    State root() const { return State(space_); }
+    bool is_complete(const State &state) const { return state.is_complete(); }
+    int depth(const State &state) const { return state.num_decisions_made(); }
+    int max_depth() const { return 2 * space_->problem->num_nodes(); }
+    Children children(const State &state) const { return Expansion(state); }
+    State apply(const State &state, const Decision &decision) const { return state.apply(decision); }
+    template <typename Random>
+    std::optional<std::pair<Decision, State>> random_child(const State &state, Random &random) const {
+        return Expansion::draw(
+            state, [&](uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random); });
+    }
+    std::optional<Decision> only_decision(const State &state) const { return Expansion::only_decision(state); }
+    bool inherits_cost(const Decision &decision) const { return decision.kind == Decision::Kind::Pass; }
+    std::optional<double> cost(const State &state) {
+        const Evaluation evaluation = evaluator_.evaluate(*state.nest());
+        if (evaluation.verdict != Verdict::Accepted) {
+            return std::nullopt;
+        }
+        if (observer_) {
+            observer_(evaluator_.last_features(), evaluation.cost);
+        }
+        return evaluation.cost;
+    }
+    uint64_t hash(const State &state, int depth) const { return state.hash(depth); }
+    bool equal(const State &a, const State &b) const {
+        return a.num_decisions_made() == b.num_decisions_made() && equal_nests(*a.nest(), *b.nest());
+    }
+
+private:
+    SpaceRef space_;
+    Evaluator evaluator_;
+    Observer observer_;
+};
+
+static_assert(SearchSpace<ScheduleSpace>);
+
+}  // namespace halidegym

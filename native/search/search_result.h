@@ -1,0 +1,110 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace halidegym {
+
+// A complete state that a planner found.
+template <typename State>
+struct Solution {
+    State state;
+    double cost;                    // of the model, without penalties
+    std::vector<uint32_t> actions;  // index among the legal decisions, one per depth
+};
+
+// One improvement of the best complete cost.
+struct Improvement {
+    double seconds;
+    int64_t evaluations;
+    int64_t expansions;
+    double cost;
+};
+
+struct Progress {
+    int pass;
+    int depth;
+    int64_t evaluations;
+    int64_t expansions;
+    double best_cost;  // infinity while there is none
+};
+
+// When to stop before the algorithm ends by itself. Whatever was found so far is the result.
+struct Budget {
+    double seconds = std::numeric_limits<double>::infinity();
+    int64_t evaluations = std::numeric_limits<int64_t>::max();
+    int64_t expansions = std::numeric_limits<int64_t>::max();
+    // Called from time to time; false stops the search.
+    std::function<bool(const Progress &)> keep_going = [](const Progress &) { return true; };
+};
+
+template <typename State>
+struct SearchResult {
+    std::vector<Solution<State>> solutions;  // best first, at most max_solutions
+    std::vector<Solution<State>> pass_solutions;
+    std::vector<double> pass_costs;  // as the algorithm compared them: a beam's may carry a penalty
+    std::vector<Improvement> history;
+    int64_t evaluations = 0;
+    int64_t expansions = 0;
+    double seconds = 0;
+    bool interrupted = false;  // the budget or the caller ended it
+};
+
+inline constexpr size_t max_solutions = 32;
+
+// Counts what a search has used up, and collects what it finds.
+template <typename State>
+class SearchRecord {
+public:
+    explicit SearchRecord(const Budget &budget) : budget_(budget) {}
+
+    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+    // False once the budget is used up or the caller wants to stop.
+    bool may_continue(int pass, int depth) {
+        if (!result.interrupted) {
+            const double best =
+                result.solutions.empty() ? std::numeric_limits<double>::infinity() : result.solutions.front().cost;
+            result.interrupted = result.evaluations >= budget_.evaluations || result.expansions >= budget_.expansions ||
+                                 seconds() >= budget_.seconds ||
+                                 !budget_.keep_going({pass, depth, result.evaluations, result.expansions, best});
+        }
+        return !result.interrupted;
+    }
+
+    void add(Solution<State> solution) {
+        auto &solutions = result.solutions;
+        if (solutions.empty() || solution.cost < solutions.front().cost) {
+            result.history.push_back({seconds(), result.evaluations, result.expansions, solution.cost});
+        }
+        const bool known = std::any_of(solutions.begin(), solutions.end(),
+                                       [&](const auto &other) { return other.actions == solution.actions; });
+        if (known) {
+            return;
+        }
+        const auto after = std::upper_bound(solutions.begin(), solutions.end(), solution,
+                                            [](const auto &a, const auto &b) { return a.cost < b.cost; });
+        solutions.insert(after, std::move(solution));
+        if (solutions.size() > max_solutions) {
+            solutions.pop_back();
+        }
+    }
+
+    SearchResult<State> finish() {
+        result.seconds = seconds();
+        return std::move(result);
+    }
+
+    SearchResult<State> result;
+
+private:
+    const Budget &budget_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace halidegym

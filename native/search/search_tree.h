@@ -1,0 +1,373 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <random>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "search/arena.h"
+#include "search/search_space.h"
+#include "search/simulation.h"
+#include "search/tree_policy.h"
+
+namespace halidegym {
+
+struct TreeOptions {
+    TreePolicy policy;
+    SimulationPolicy simulation;
+    // A node visited v times has at most ceil(v ^ widening) children; 1 and more: every decision is tried once before
+    // any child is looked into (ProTuner).
+    double widening = 1;
+    uint32_t max_nodes = 1 << 20;
+    uint64_t seed = 0;
+};
+
+// One tree of Monte Carlo tree search over complete states (Haj-Ali et al. 2020, ProTuner, sections 2.4 and 4).
+//
+// An iteration selects a node from the root down, expands it by one random new child, simulates to a complete state
+// and hands the cost back to all nodes on the way. It comes in two halves, so that the costs of several trees can be
+// asked for together.
+//
+// Forced decisions get no node: a child stands for its decision and all forced ones that follow. Nodes are plain
+// records without states: states are built again on the way down, which costs no more than the steps that the
+// simulation is spared, and the simulation of a node's best state is repeated from its number. What is exhausted, all
+// its complete states being known, is not entered again. When the arena is full, simulations go on from the nodes that
+// there are.
+template <SearchSpace S>
+class SearchTree {
+public:
+    using State = typename S::State;
+    using Decision = typename S::Decision;
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    // The first half of an iteration: where its simulation began, and how it went.
+    struct Iteration {
+        uint32_t leaf;
+        uint64_t number;
+        Simulation<State, Decision> simulation;
+    };
+    struct Best {
+        double cost;
+        std::vector<Decision> decisions;  // from the root of the tree
+    };
+    struct RootChild {
+        Decision decision;
+        NodeStatistics statistics;
+    };
+
+    // `root` must be a state with a choice, or complete.
+    SearchTree(const TreeOptions &options, State root)
+        : options_(options), root_state_(std::move(root)), nodes_(std::max(options.max_nodes, 2u)),
+          root_(nodes_.add({})) {}
+
+    // How much memory a node takes.
+    static constexpr size_t node_bytes() { return sizeof(Node); }
+
+    bool is_exhausted() const { return nodes_[root_].exhausted; }
+    bool is_greedy() const { return options_.simulation.greedy_probability >= 1; }
+    uint32_t num_nodes() const { return nodes_.size(); }
+    double best_cost() const { return nodes_[root_].statistics.best_cost; }
+    int64_t num_iterations() const { return static_cast<int64_t>(num_iterations_); }
+    int64_t evaluations() const { return evaluations_; }
+    int64_t expansions() const { return expansions_; }
+
+    template <typename KeepGoing>
+    Iteration begin_iteration(S &space, const KeepGoing &keep_going);
+    // The second half, unless the simulation was abandoned; no cost if it met no acceptable state.
+    void finish_iteration(const Iteration &iteration, std::optional<double> cost);
+
+    // The best complete state below the root, if there is any yet.
+    std::optional<Best> best(S &space) const;
+    std::vector<RootChild> root_children() const;
+    // The root moves down along one of its decisions, to a state with a choice or a complete one. What is below it is
+    // kept, the rest is forgotten.
+    void move_root(const Decision &decision, const State &state, bool is_complete, double cost_to_beat);
+
+private:
+    static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
+
+    struct Node {
+        Decision decision{};      // of the parent
+        uint32_t num_forced = 0;  // decisions after it that left no choice
+        uint32_t parent = none;
+        uint32_t first_child = none;
+        uint32_t next_sibling = none;
+        uint32_t num_children = 0;
+        uint32_t num_exhausted = 0;  // of the children
+        uint32_t num_decisions = 0;  // 0 until known
+        bool exhausted = false;
+        bool complete = false;
+        NodeStatistics statistics;
+        // Of the simulations that began at this very node.
+        double own_best_cost = infinity;
+        uint64_t own_best = 0;
+    };
+
+    bool is_expandable(const Node &node) const;
+    uint32_t select(uint32_t parent, int depth) const;
+    std::pair<uint32_t, State> expand(S &space, uint32_t parent, State state);
+    std::pair<uint32_t, State> add_child(S &space, uint32_t parent, const Decision &decision, State state);
+    uint32_t find_child(uint32_t parent, const Decision &decision) const;
+    Walk<S> descend(S &space, const State &state, const Node &child) const;
+    void mark_exhausted(uint32_t index);
+    void remove_tree(uint32_t index, uint32_t kept);
+    SplitMix64 generator(uint64_t number) const { return SplitMix64(split_seed(options_.seed, number)); }
+
+    TreeOptions options_;
+    State root_state_;
+    int num_moves_ = 0;  // of the root
+    Arena<Node> nodes_;
+    uint32_t root_;
+    SplitMix64 random_{split_seed(options_.seed, 0)};
+    uint64_t num_iterations_ = 0;
+    int64_t evaluations_ = 0;
+    int64_t expansions_ = 0;
+    double cost_to_beat_ = infinity;  // best of the first root so far, or that of a later root when it became one
+    // Of the node whose decisions were listed last.
+    std::optional<typename S::Children> children_;
+    std::vector<Decision> untried_;
+    uint32_t children_of_ = none;
+};
+
+template <SearchSpace S>
+template <typename KeepGoing>
+typename SearchTree<S>::Iteration SearchTree<S>::begin_iteration(S &space, const KeepGoing &keep_going) {
+    uint32_t at = root_;
+    State state = root_state_;
+    for (int depth = num_moves_; at == root_ || nodes_[at].statistics.visits > 0; depth++) {
+        uint32_t child = none;
+        if (is_expandable(nodes_[at])) {
+            std::tie(child, state) = expand(space, at, std::move(state));
+        }
+        if (child == none) {
+            child = select(at, depth);
+            if (child == none) {
+                break;
+            }
+            state = descend(space, state, nodes_[child]).state;
+        }
+        at = child;
+    }
+    const uint64_t number = ++num_iterations_;
+    auto simulation =
+        simulate(space, std::move(state), generator(number), options_.simulation, [&](const auto &so_far) {
+            return keep_going(evaluations_ + so_far.evaluations, expansions_ + so_far.expansions);
+        });
+    evaluations_ += simulation.evaluations;
+    expansions_ += simulation.expansions;
+    return {at, number, std::move(simulation)};
+}
+
+template <SearchSpace S>
+void SearchTree<S>::finish_iteration(const Iteration &iteration, std::optional<double> cost) {
+    if (iteration.simulation.needs_cost()) {
+        evaluations_++;
+    }
+    const bool success = cost && *cost < cost_to_beat_;
+    if (success && num_moves_ == 0) {
+        cost_to_beat_ = *cost;
+    }
+    Node &leaf = nodes_[iteration.leaf];
+    if (cost && *cost < leaf.own_best_cost) {
+        leaf.own_best_cost = *cost;
+        leaf.own_best = iteration.number;
+    }
+    for (uint32_t at = iteration.leaf; at != none; at = nodes_[at].parent) {
+        nodes_[at].statistics.add(cost, success);
+    }
+    if (leaf.complete || (leaf.num_decisions == 0 && iteration.simulation.decisions.empty())) {
+        mark_exhausted(iteration.leaf);
+    }
+}
+
+template <SearchSpace S>
+bool SearchTree<S>::is_expandable(const Node &node) const {
+    if (node.complete || nodes_.is_full() || (node.num_decisions > 0 && node.num_children == node.num_decisions)) {
+        return false;
+    }
+    return options_.widening >= 1 || node.num_children == node.num_exhausted ||
+           node.num_children < std::ceil(std::pow(node.statistics.visits, options_.widening));
+}
+
+// The child of the best score among those that are not exhausted.
+template <SearchSpace S>
+uint32_t SearchTree<S>::select(uint32_t parent, int depth) const {
+    const NodeStatistics &above = nodes_[parent].statistics;
+    const double exploration = options_.policy.exploration_at(above, depth);
+    uint32_t selected = none;
+    double highest = -infinity;
+    for (uint32_t child = nodes_[parent].first_child; child != none; child = nodes_[child].next_sibling) {
+        const Node &node = nodes_[child];
+        if (node.exhausted) {
+            continue;
+        }
+        if (node.statistics.visits == 0) {
+            return child;
+        }
+        const double score = options_.policy.score(node.statistics, exploration, best_cost());
+        if (selected == none || score > highest) {
+            selected = child;
+            highest = score;
+        }
+    }
+    return selected;
+}
+
+// Adds a random new child: drawn until it is a new one, or, if that is not likely, from a list of the untried ones.
+template <SearchSpace S>
+std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t parent, State state) {
+    const Node &node = nodes_[parent];
+    if (node.num_decisions == 0 || 2 * node.num_children < node.num_decisions) {
+        for (int attempt = 0; attempt < 4; attempt++) {
+            auto drawn = random_child(space, state, random_);
+            if (drawn && find_child(parent, drawn->first) == none) {
+                return add_child(space, parent, drawn->first, std::move(drawn->second));
+            }
+        }
+    }
+    if (children_of_ != parent) {
+        children_.emplace(space.children(state));
+        children_of_ = parent;
+        const auto decisions = children_->decisions();
+        nodes_[parent].num_decisions = static_cast<uint32_t>(decisions.size());
+        untried_.assign(decisions.begin(), decisions.end());
+    }
+    std::erase_if(untried_, [&](const Decision &decision) { return find_child(parent, decision) != none; });
+    if (untried_.empty()) {
+        if (node.num_exhausted == node.num_decisions) {
+            mark_exhausted(parent);
+        }
+        return {none, std::move(state)};
+    }
+    const Decision decision = untried_[std::uniform_int_distribution<size_t>(0, untried_.size() - 1)(random_)];
+    return add_child(space, parent, decision, children_->child(decision));
+}
+
+template <SearchSpace S>
+std::pair<uint32_t, typename S::State> SearchTree<S>::add_child(S &space, uint32_t parent, const Decision &decision,
+                                                                State state) {
+    auto forced = follow_forced(space, std::move(state));
+    Node child;
+    child.decision = decision;
+    child.num_forced = static_cast<uint32_t>(forced.decisions.size());
+    child.complete = space.is_complete(forced.state);
+    child.parent = parent;
+    child.next_sibling = nodes_[parent].first_child;
+    const uint32_t index = nodes_.add(child);
+    nodes_[parent].first_child = index;
+    nodes_[parent].num_children++;
+    expansions_++;
+    return {index, std::move(forced.state)};
+}
+
+template <SearchSpace S>
+uint32_t SearchTree<S>::find_child(uint32_t parent, const Decision &decision) const {
+    uint32_t child = nodes_[parent].first_child;
+    while (child != none && !(nodes_[child].decision == decision)) {
+        child = nodes_[child].next_sibling;
+    }
+    return child;
+}
+
+// Along the decision of a child and the forced ones after it.
+template <SearchSpace S>
+Walk<S> SearchTree<S>::descend(S &space, const State &state, const Node &child) const {
+    Walk<S> walk{space.apply(state, child.decision), {child.decision}};
+    for (uint32_t i = 0; i < child.num_forced; i++) {
+        auto children = space.children(walk.state);
+        const Decision only = children.decisions()[0];
+        walk.state = children.child(only);
+        walk.decisions.push_back(only);
+    }
+    return walk;
+}
+
+// A node without anything left to learn; so is its parent, if that holds for all of its children.
+template <SearchSpace S>
+void SearchTree<S>::mark_exhausted(uint32_t index) {
+    if (std::exchange(nodes_[index].exhausted, true)) {
+        return;
+    }
+    for (uint32_t at = nodes_[index].parent; at != none; at = nodes_[at].parent) {
+        Node &node = nodes_[at];
+        node.num_exhausted++;
+        if (node.num_exhausted != node.num_decisions) {
+            return;
+        }
+        node.exhausted = true;
+    }
+}
+
+template <SearchSpace S>
+std::optional<typename SearchTree<S>::Best> SearchTree<S>::best(S &space) const {
+    const double cost = best_cost();
+    if (cost == infinity) {
+        return std::nullopt;
+    }
+    Best found{cost, {}};
+    State state = root_state_;
+    uint32_t at = root_;
+    while (nodes_[at].own_best_cost != cost) {
+        at = nodes_[at].first_child;
+        while (nodes_[at].statistics.best_cost != cost) {
+            at = nodes_[at].next_sibling;
+        }
+        auto walk = descend(space, state, nodes_[at]);
+        found.decisions.insert(found.decisions.end(), walk.decisions.begin(), walk.decisions.end());
+        state = std::move(walk.state);
+    }
+    const auto simulation = simulate(space, std::move(state), generator(nodes_[at].own_best), options_.simulation,
+                                     [](const auto &) { return true; });
+    found.decisions.insert(found.decisions.end(), simulation.decisions.begin(), simulation.decisions.end());
+    return found;
+}
+
+template <SearchSpace S>
+std::vector<typename SearchTree<S>::RootChild> SearchTree<S>::root_children() const {
+    std::vector<RootChild> result;
+    for (uint32_t child = nodes_[root_].first_child; child != none; child = nodes_[child].next_sibling) {
+        result.push_back({nodes_[child].decision, nodes_[child].statistics});
+    }
+    return result;
+}
+
+template <SearchSpace S>
+void SearchTree<S>::move_root(const Decision &decision, const State &state, bool is_complete, double cost_to_beat) {
+    uint32_t kept = find_child(root_, decision);
+    remove_tree(root_, kept);
+    if (kept == none) {
+        Node fresh;
+        fresh.complete = fresh.exhausted = is_complete;
+        kept = nodes_.add(fresh);
+    }
+    root_ = kept;
+    nodes_[root_].parent = none;
+    nodes_[root_].next_sibling = none;
+    root_state_ = state;
+    num_moves_++;
+    cost_to_beat_ = cost_to_beat;
+    children_.reset();
+    children_of_ = none;
+}
+
+// Removes a node and all below it, except for one of its children with what is below that.
+template <SearchSpace S>
+void SearchTree<S>::remove_tree(uint32_t index, uint32_t kept) {
+    std::vector<uint32_t> doomed{index};
+    while (!doomed.empty()) {
+        const uint32_t at = doomed.back();
+        doomed.pop_back();
+        for (uint32_t child = nodes_[at].first_child; child != none; child = nodes_[child].next_sibling) {
+            if (child != kept) {
+                doomed.push_back(child);
+            }
+        }
+        nodes_.remove(at);
+    }
+}
+
+}  // namespace halidegym

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "search/search_space.h"
+#include "search/splitmix.h"
+
+namespace halidegym {
+
+// A decision drawn uniformly among the legal ones, and where it leads. Draws no number if there is no choice; empty if
+// there is no decision at all. A space that can draw without listing the decisions says so by a member of this name.
+template <SearchSpace S, typename Random>
+std::optional<std::pair<typename S::Decision, typename S::State>> random_child(S &space, const typename S::State &state,
+                                                                               Random &random) {
+    if constexpr (requires { space.random_child(state, random); }) {
+        return space.random_child(state, random);
+    } else {
+        auto children = space.children(state);
+        const auto decisions = children.decisions();
+        if (decisions.empty()) {
+            return std::nullopt;
+        }
+        const size_t last = decisions.size() - 1;
+        const auto decision = decisions[last > 0 ? std::uniform_int_distribution<size_t>(0, last)(random) : 0];
+        return std::pair(decision, children.child(decision));
+    }
+}
+
+// Of several states at once; a space that gains by that has a member `costs`.
+template <SearchSpace S>
+std::vector<std::optional<double>> costs_of(S &space, const std::vector<const typename S::State *> &states) {
+    if constexpr (requires { space.costs(states); }) {
+        return space.costs(states);
+    } else {
+        std::vector<std::optional<double>> costs;
+        for (const auto *state : states) {
+            costs.push_back(space.cost(*state));
+        }
+        return costs;
+    }
+}
+
+// How a simulation chooses, until the state is complete: with this probability the child that the model rates best, and
+// otherwise one at random (ProTuner, section 4.1).
+struct SimulationPolicy {
+    double greedy_probability = 0;
+};
+
+template <typename State, typename Decision>
+struct Simulation {
+    std::optional<State> end;         // complete; empty if a state without legal decisions was met
+    std::optional<double> cost;       // of the end, where it is known already
+    std::vector<Decision> decisions;  // from the start to the end
+    int64_t evaluations = 0;
+    int64_t expansions = 0;
+    bool abandoned = false;
+
+    bool needs_cost() const { return end && !cost && !abandoned; }
+};
+
+// A state, and the decisions that led to it.
+template <SearchSpace S>
+struct Walk {
+    typename S::State state;
+    std::vector<typename S::Decision> decisions;
+};
+
+// As long as there is exactly one decision. A space that can tell that without listing the decisions has a member
+// `only_decision`.
+template <SearchSpace S>
+Walk<S> follow_forced(S &space, typename S::State start) {
+    Walk<S> walk{std::move(start), {}};
+    while (!space.is_complete(walk.state)) {
+        if constexpr (requires { space.only_decision(walk.state); }) {
+            const auto only = space.only_decision(walk.state);
+            if (!only) {
+                break;
+            }
+            walk.state = space.apply(walk.state, *only);
+            walk.decisions.push_back(*only);
+        } else {
+            auto children = space.children(walk.state);
+            const auto decisions = children.decisions();
+            if (decisions.size() != 1) {
+                break;
+            }
+            walk.decisions.push_back(decisions[0]);
+            walk.state = children.child(decisions[0]);
+        }
+    }
+    return walk;
+}
+
+// The child that the model rates best. Counts as an expansion of the state.
+template <SearchSpace S>
+std::optional<std::pair<typename S::Decision, typename S::State>>
+best_child(S &space, Simulation<typename S::State, typename S::Decision> &simulation) {
+    std::optional<std::pair<typename S::Decision, typename S::State>> best;
+    std::optional<double> best_cost;
+    auto children = space.children(*simulation.end);
+    simulation.expansions++;
+    const auto decisions = children.decisions();
+    for (const auto &decision : decisions) {
+        auto child = children.child(decision);
+        if (decisions.size() == 1) {
+            const auto cost = space.inherits_cost(decision) ? simulation.cost : std::nullopt;
+            simulation.cost = cost;
+            return std::pair(decision, std::move(child));
+        }
+        simulation.evaluations++;
+        const auto cost = space.cost(child);
+        if (cost && (!best_cost || *cost < *best_cost)) {
+            best_cost = cost;
+            best.emplace(decision, std::move(child));
+        }
+    }
+    simulation.cost = best_cost;
+    return best;
+}
+
+// Before each greedy step, which may take long, `keep_going` is asked about the simulation so far; when it says no, the
+// simulation is abandoned.
+template <SearchSpace S, typename KeepGoing>
+Simulation<typename S::State, typename S::Decision> simulate(S &space, typename S::State start, SplitMix64 random,
+                                                             const SimulationPolicy &policy,
+                                                             const KeepGoing &keep_going) {
+    Simulation<typename S::State, typename S::Decision> simulation;
+    simulation.end = std::move(start);
+    std::bernoulli_distribution is_greedy(policy.greedy_probability);
+    while (!space.is_complete(*simulation.end)) {
+        const bool greedy = policy.greedy_probability > 0 && is_greedy(random);
+        if (greedy && !keep_going(simulation)) {
+            simulation.abandoned = true;
+            return simulation;
+        }
+        auto next = greedy ? best_child(space, simulation) : random_child(space, *simulation.end, random);
+        if (!next) {
+            simulation.end.reset();
+            return simulation;
+        }
+        if (!greedy && !space.inherits_cost(next->first)) {
+            simulation.cost.reset();
+        }
+        simulation.decisions.push_back(next->first);
+        simulation.end = std::move(next->second);
+    }
+    return simulation;
+}
+
+}  // namespace halidegym

@@ -1,0 +1,102 @@
+#include "state/parallel_options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nest/edits.h"
+#include "nest/tilings.h"
+
+namespace halidegym {
+
+namespace {
+
+std::vector<const Level *> blocks_of(const Level &root, const Node &func) {
+    std::vector<const Level *> blocks;
+    for (const LevelRef &child : root.children) {
+        if (child->node == func.id) {
+            blocks.push_back(child.get());
+        }
+    }
+    return blocks;
+}
+
+int64_t total_tasks(const Problem &problem, const Level &block, const Extents &tasks) {
+    int64_t total = 1;
+    for (const Loop &loop : problem.stages[static_cast<size_t>(block.stage)].loops) {
+        if (!loop.rvar) {
+            total *= tasks[loop.pure_dim];
+        }
+    }
+    return total;
+}
+
+// Task counts of one stage in loop order, from the outermost loop inwards until the cores are busy.
+Extents own_tasks(const Problem &problem, const Level &block) {
+    const Stage &stage = problem.stages[static_cast<size_t>(block.stage)];
+    const int64_t parallelism = problem.parallelism;
+    Extents tasks(block.size.size(), 1);
+    int64_t total = 1;
+    for (int i = block.size.size() - 1; i >= 0; i--) {
+        int64_t count = block.size[i];
+        if (!stage.loops[static_cast<size_t>(i)].pure || total >= parallelism) {
+            count = 1;
+        }
+        while (count > 1 && total * count > 8 * parallelism) {
+            count /= 2;
+        }
+        total *= count;
+        tasks[i] = count;
+    }
+    return tasks;
+}
+
+}  // namespace
+
+std::vector<ParallelOption> parallel_options(const Problem &problem, const Level &root, const Node &func) {
+    const auto blocks = blocks_of(root, func);
+    if (problem.parallelism <= 1 || func.dimensions == 0 || blocks.empty()) {
+        return {};
+    }
+    const auto pure = std::find_if(blocks.begin(), blocks.end(),
+                                   [&](const Level *block) { return block->stage == func.first_stage; });
+    const Extents &size = (*pure)->size;
+    auto tile_sizes = tilings(size);
+    tile_sizes.push_back(Extents(size.size(), 1));  // "entire": every iteration a task
+
+    std::vector<ParallelOption> options;
+    for (size_t t = 0; t < tile_sizes.size(); t++) {
+        const bool entire = t + 1 == tile_sizes.size();
+        ParallelOption option{inner_trips(size, tile_sizes[t]), 1};
+        int64_t fewest = std::numeric_limits<int64_t>::max();
+        int64_t most = 0;
+        for (const Level *block : blocks) {
+            const int64_t total = total_tasks(problem, *block, option.tasks);
+            fewest = std::min(fewest, total);
+            most = std::max(most, total);
+            const double tasks_per_core = static_cast<double>(total) / problem.parallelism;
+            option.wastage = std::max(option.wastage, std::ceil(tasks_per_core) / tasks_per_core);
+        }
+        if ((entire || fewest >= problem.parallelism) && most <= 16 * static_cast<int64_t>(problem.parallelism)) {
+            options.push_back(option);
+        }
+    }
+    // Unstable on purpose: ties are the rule, and the reference leaves them to this very algorithm.
+    std::sort(options.begin(), options.end(),
+              [](const ParallelOption &a, const ParallelOption &b) { return a.wastage < b.wastage; });
+    return options;
+}
+
+LevelRef apply_parallel(const Problem &problem, const Level &root, const Node &func, const ParallelOption &option,
+                        bool subtiling) {
+    Level edited = root;
+    for (LevelRef &child : edited.children) {
+        if (child->node == func.id) {
+            child = publish(
+                parallelize(problem, *child, root, subtiling ? option.tasks : own_tasks(problem, *child), subtiling));
+        }
+    }
+    return publish(std::move(edited));
+}
+
+}  // namespace halidegym

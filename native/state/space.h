@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cost/network.h"
+#include "nest/level.h"
+#include "problem/problem.h"
+
+namespace halidegym {
+
+struct SpaceOptions {
+    // Off: every Func is tiled at most once, and all placements precede all parallelizations (search-space.md, section
+    // 14).
+    bool subtiling = true;
+    // Bytes of working set beyond the outputs that a schedule may use; negative: unlimited.
+    int64_t memory_limit = -1;
+};
+
+// The space that planners and environments search: a problem, the rules that restrict its schedules, and the model that
+// rates them. Immutable and shared by all its states.
+struct Space {
+    Space(ProblemRef problem, std::shared_ptr<const CostModel> cost_model, SpaceOptions options = {});
+
+    ProblemRef problem;
+    std::shared_ptr<const CostModel> cost_model;
+    SpaceOptions options;
+    LevelRef empty_nest;
+    // A stage may compute at most so many points: eight times the fewest possible (section 7.4). By stage id; unlimited
+    // for wrappers.
+    std::vector<double> points_limit;
+};
+
+using SpaceRef = std::shared_ptr<const Space>;
+
+}  // namespace halidegym

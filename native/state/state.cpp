@@ -1,0 +1,277 @@
+#include "state/state.h"
+
+#include "nest/edits.h"
+#include "nest/hash.h"
+#include "problem/error.h"
+
+namespace halidegym {
+
+namespace {
+
+constexpr int64_t max_inlined_calls = 255;  // section 7.4, test 2
+constexpr int max_rejections = 32;          // before the decisions are listed after all
+
+// Calls of a Func per iteration of each leaf that it would be inlined into, summed over the whole run, and the largest.
+struct InlineCalls {
+    int64_t total = 0;
+    int64_t largest = 0;
+};
+
+void count_inline_calls(const Problem &problem, const Level &level, const Node &func, int64_t instances,
+                        InlineCalls &calls) {
+    if (level.innermost) {
+        const int64_t multiplicity = inline_multiplicity(problem, level, func);
+        calls.total += multiplicity * instances;
+        calls.largest = std::max(calls.largest, multiplicity);
+    }
+    for (const LevelRef &child : level.children) {
+        count_inline_calls(problem, *child, func, instances * child->size.product(), calls);
+    }
+}
+
+}  // namespace
+
+State::State(SpaceRef space) : space_(std::move(space)), nest_(space_->empty_nest) {}
+
+const Node &State::next_func() const {
+    const int n = space_->problem->num_nodes();
+    const int id = space_->options.subtiling ? num_decisions_made_ / 2 : num_decisions_made_ % n;
+    return space_->problem->nodes[static_cast<size_t>(id)];
+}
+
+Phase State::next_phase() const {
+    const int n = space_->problem->num_nodes();
+    const int phase = space_->options.subtiling ? num_decisions_made_ % 2 : num_decisions_made_ / n;
+    return phase == 0 ? Phase::Place : Phase::Parallelize;
+}
+
+State State::apply(const Decision &decision) const {
+    return Expansion(*this, Expansion::Unenumerated{}).child(decision);
+}
+
+State State::successor(LevelRef nest) const {
+    State next = *this;
+    next.nest_ = std::move(nest);
+    next.num_decisions_made_++;
+    return next;
+}
+
+uint64_t State::hash(int depth) const {
+    return structural_hash(*nest_, num_decisions_made_, depth);
+}
+
+Expansion::Expansion(const State &state, Unenumerated) : state_(state) {
+    if (state.is_complete()) {
+        return;
+    }
+    const Problem &problem = *state.space().problem;
+    const Node &func = state.next_func();
+    if (func.is_input) {
+        return;
+    }
+    if (state.next_phase() == Phase::Place) {
+        placements_.emplace(state.space(), state.nest(), func);
+    } else {
+        parallel_options_ = parallel_options(problem, *state.nest(), func);
+    }
+}
+
+Expansion::Expansion(const State &state) : Expansion(state, Unenumerated{}) {
+    if (!state.is_complete()) {
+        enumerate();
+    }
+}
+
+void Expansion::enumerate() {
+    if (placements_) {
+        enumerate_placements();
+    } else if (parallel_options_.empty()) {
+        decisions_.push_back({.kind = Decision::Kind::Pass});
+    } else {
+        enumerate_parallel_options();
+    }
+}
+
+std::optional<std::pair<Decision, State>> Expansion::draw(const State &state, const UniformBelow &below) {
+    if (state.is_complete()) {
+        return std::nullopt;
+    }
+    Expansion expansion(state, Unenumerated{});
+    const auto with_child = [&](const Decision &decision) { return std::pair(decision, expansion.child(decision)); };
+    if (expansion.placements_ && state.space().options.memory_limit < 0) {
+        const bool inlinable = expansion.may_inline();
+        if (inlinable && expansion.inlining_is_forced()) {
+            return with_child({.kind = Decision::Kind::Inline});
+        }
+        // Rejecting what is not legal leaves the legal ones equally likely, and so does listing them in the end.
+        const int64_t others = expansion.placements_->num_candidates();
+        for (int attempt = 0; attempt < max_rejections; attempt++) {
+            const auto drawn = static_cast<int64_t>(below(static_cast<uint64_t>(others + (inlinable ? 1 : 0))));
+            if (drawn == others) {
+                return with_child({.kind = Decision::Kind::Inline});
+            }
+            if (const auto decision = expansion.placements_->candidate(drawn)) {
+                return with_child(*decision);
+            }
+        }
+    }
+    expansion.enumerate();
+    const auto decisions = expansion.decisions();
+    if (decisions.empty()) {
+        return std::nullopt;
+    }
+    return with_child(decisions[decisions.size() > 1 ? below(decisions.size()) : 0]);
+}
+
+std::optional<Decision> Expansion::only_decision(const State &state) {
+    if (state.is_complete()) {
+        return std::nullopt;
+    }
+    Expansion expansion(state, Unenumerated{});
+    if (expansion.placements_ && state.space().options.memory_limit < 0) {
+        const bool inlinable = expansion.may_inline();
+        if (inlinable && expansion.inlining_is_forced()) {
+            return Decision{.kind = Decision::Kind::Inline};
+        }
+        if (expansion.placements_->has_obvious_choice(inlinable ? 1 : 2)) {
+            return std::nullopt;
+        }
+    }
+    expansion.enumerate();
+    return expansion.decisions_.size() == 1 ? std::optional(expansion.decisions_.front()) : std::nullopt;
+}
+
+void Expansion::enumerate_placements() {
+    if (may_inline()) {
+        decisions_.push_back({.kind = Decision::Kind::Inline});
+        if (inlining_is_forced()) {
+            return;
+        }
+    }
+    auto placements = placements_->enumerate(true);
+    if (state_.space().options.memory_limit < 0) {
+        decisions_.insert(decisions_.end(), placements.begin(), placements.end());
+        return;
+    }
+    for (const Decision &decision : placements) {
+        if (is_accepted(decision)) {
+            decisions_.push_back(decision);
+        }
+    }
+}
+
+void Expansion::enumerate_parallel_options() {
+    const SpaceOptions &options = state_.space().options;
+    // With subtiling nothing is inside the Func's loops yet, so that cutting them changes nothing that acceptance looks
+    // at.
+    const bool must_test = !options.subtiling || options.memory_limit >= 0;
+    for (size_t i = 0; i < parallel_options_.size(); i++) {
+        if (!decisions_.empty() && (parallel_options_[i].wastage > 1.2 || !options.subtiling)) {
+            break;
+        }
+        const Decision decision{.kind = Decision::Kind::Parallelize, .tile = static_cast<uint32_t>(i)};
+        if (!must_test || is_accepted(decision)) {
+            decisions_.push_back(decision);
+        }
+    }
+}
+
+bool Expansion::may_inline() const {
+    const Node &func = state_.next_func();
+    return func.num_stages == 1 && !func.is_output && inlining_is_accepted();
+}
+
+bool Expansion::inlining_is_accepted() const {
+    const Space &space = state_.space();
+    const Node &func = state_.next_func();
+    InlineCalls calls;
+    count_inline_calls(*space.problem, *state_.nest(), func, 1, calls);
+    if (calls.largest > max_inlined_calls ||
+        static_cast<double>(calls.total) > space.points_limit[static_cast<size_t>(func.first_stage)]) {
+        return false;
+    }
+    if (space.options.memory_limit < 0) {
+        return true;
+    }
+    return Evaluator(state_.space_ref()).evaluate(*inline_func(*space.problem, *state_.nest(), func)).verdict ==
+           Verdict::Accepted;
+}
+
+// A pointwise Func between pointwise ones is always inlined (section 7.3, rule 2).
+bool Expansion::inlining_is_forced() const {
+    const Problem &problem = *state_.space().problem;
+    const Node &func = state_.next_func();
+    if (!func.is_pointwise || func.outgoing.size() != 1) {
+        return false;
+    }
+    for (const int e : problem.stage(func, 0).incoming) {
+        const Edge &edge = problem.edges[static_cast<size_t>(e)];
+        if (!problem.nodes[static_cast<size_t>(edge.producer)].is_pointwise) {
+            return false;
+        }
+    }
+    const Edge &only = problem.edges[static_cast<size_t>(func.outgoing.front())];
+    const Node &consumer = problem.node_of(problem.stages[static_cast<size_t>(only.consumer_stage)]);
+    return consumer.is_pointwise || consumer.is_boundary_condition;
+}
+
+bool Expansion::is_accepted(const Decision &decision) {
+    if (!evaluator_) {
+        evaluator_ = std::make_unique<Evaluator>(state_.space_ref());
+    }
+    return evaluator_->evaluate(*child(decision).nest()).verdict == Verdict::Accepted;
+}
+
+State Expansion::child(const Decision &decision) {
+    const Space &space = state_.space();
+    const Problem &problem = *space.problem;
+    switch (decision.kind) {
+    case Decision::Kind::Pass:
+        return state_.successor(state_.nest());
+    case Decision::Kind::Inline:
+        return state_.successor(inline_func(problem, *state_.nest(), state_.next_func()));
+    case Decision::Kind::Parallelize:
+        return state_.successor(apply_parallel(problem, *state_.nest(), state_.next_func(),
+                                               parallel_options_.at(decision.tile), space.options.subtiling));
+    default:
+        return state_.successor(placements_.value().build(decision));
+    }
+}
+
+Extents Expansion::outer_tile(const Decision &decision) {
+    switch (decision.kind) {
+    case Decision::Kind::ComputeAtTile:
+    case Decision::Kind::StoreAtTile:
+    case Decision::Kind::StoreAtTileSplit:
+        return placements_.value().outer_tile(decision);
+    default:
+        return {};
+    }
+}
+
+Extents Expansion::inner_tile(const Decision &decision) {
+    switch (decision.kind) {
+    case Decision::Kind::StoreAtTileSplit:
+    case Decision::Kind::StoreAtLevelSplit:
+        return placements_.value().inner_tile(decision);
+    default:
+        return {};
+    }
+}
+
+Extents Expansion::tasks(const Decision &decision) const {
+    return decision.kind == Decision::Kind::Parallelize ? parallel_options_.at(decision.tile).tasks : Extents{};
+}
+
+const Level *Expansion::level(const Decision &decision) {
+    switch (decision.kind) {
+    case Decision::Kind::Pass:
+    case Decision::Kind::Inline:
+    case Decision::Kind::Parallelize:
+        return nullptr;
+    default:
+        return &placements_.value().level(decision.depth);
+    }
+}
+
+}  // namespace halidegym

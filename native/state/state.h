@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "nest/level.h"
+#include "state/decision.h"
+#include "state/evaluator.h"
+#include "state/parallel_options.h"
+#include "state/placements.h"
+#include "state/space.h"
+
+namespace halidegym {
+
+// What the next decision is about: where the Func is computed, or how its loops at the root become parallel tasks.
+enum class Phase : uint8_t { Place, Parallelize };
+
+// A partial or complete schedule: a nest, and how many decisions led to it. An immutable value that shares its levels
+// with other states; this is the one state machine of environments, planners and policies (search-space.md, section 7).
+class State {
+public:
+    // Nothing decided.
+    explicit State(SpaceRef space);
+
+    const Space &space() const { return *space_; }
+    const SpaceRef &space_ref() const { return space_; }
+    const LevelRef &nest() const { return nest_; }
+    int num_decisions_made() const { return num_decisions_made_; }
+    // Of a complete schedule: two per Func, inputs included.
+    int num_decisions() const { return 2 * space_->problem->num_nodes(); }
+    bool is_complete() const { return num_decisions_made_ == num_decisions(); }
+    // What the next decision is about. The state must not be complete.
+    const Node &next_func() const;
+    Phase next_phase() const;
+
+    // The state after one of its decisions. To visit many children, use Expansion.
+    State apply(const Decision &decision) const;
+    State successor(LevelRef nest) const;
+
+    uint64_t hash(int depth) const;
+
+private:
+    SpaceRef space_;
+    LevelRef nest_;
+    int num_decisions_made_ = 0;
+};
+
+// The legal decisions of one state, in the reference's order, and the children they lead to, built one at a time
+// (search-space.md, sections 7.3, 7.4 and 17).
+class Expansion {
+public:
+    explicit Expansion(const State &state);
+
+    // Draws a number below its argument, each as likely as the others.
+    using UniformBelow = std::function<uint64_t(uint64_t)>;
+    // One of the legal decisions, each as likely as the others, and where it leads; empty if there is none. Lists them
+    // only if that cannot be avoided (section 17.4), and draws nothing if there is obviously one alone.
+    static std::optional<std::pair<Decision, State>> draw(const State &state, const UniformBelow &below);
+    // The decision of a state that has just one.
+    static std::optional<Decision> only_decision(const State &state);
+
+    std::span<const Decision> decisions() const { return decisions_; }
+    State child(const Decision &decision);
+
+    // What a decision's tuples stand for; empty where the kind has none.
+    Extents outer_tile(const Decision &decision);
+    Extents inner_tile(const Decision &decision);
+    Extents tasks(const Decision &decision) const;
+    // The level that a placement refers to; null for other kinds.
+    const Level *level(const Decision &decision);
+
+private:
+    friend class State;
+    struct Unenumerated {};
+    Expansion(const State &state, Unenumerated);
+
+    void enumerate();
+    void enumerate_placements();
+    void enumerate_parallel_options();
+    bool may_inline() const;
+    bool inlining_is_accepted() const;
+    bool inlining_is_forced() const;
+    bool is_accepted(const Decision &decision);
+
+    State state_;
+    std::vector<Decision> decisions_;
+    std::optional<Placements> placements_;
+    std::vector<ParallelOption> parallel_options_;
+    std::unique_ptr<Evaluator> evaluator_;
+};
+
+}  // namespace halidegym

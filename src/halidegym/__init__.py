@@ -1,0 +1,53 @@
+"""Gymnasium environments and planners for scheduling Halide programs.
+
+Importing this package registers the environment ids, among them `HalideSchedule-v0`. Planners are in
+`halidegym.agents`.
+"""
+
+import importlib.metadata
+
+# First, so that the extension binds to the libHalide that the `halide` module has mapped: two copies in one process
+# would not recognise each other's pipelines.
+import halide  # noqa: F401
+
+from halidegym.envs import pipelines, rewards
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.registration import register_environments
+from halidegym.envs.schedule import Schedule
+from halidegym.envs.stopwatch import Stopwatch
+from halidegym.envs.timing import Comparison, Timing, TimingSettings, compare_schedules, time_schedule
+from halidegym.native._core import (
+    CompileError,
+    Error,
+    FormatError,
+    InternalError,
+    InvalidParameter,
+    MissingEstimate,
+    SearchExhausted,
+    UnsupportedPipeline,
+)
+
+__all__ = [
+    "Comparison",
+    "CompileError",
+    "Error",
+    "FormatError",
+    "InternalError",
+    "InvalidParameter",
+    "MissingEstimate",
+    "Schedule",
+    "SchedulingProblem",
+    "SearchExhausted",
+    "Stopwatch",
+    "Timing",
+    "TimingSettings",
+    "UnsupportedPipeline",
+    "compare_schedules",
+    "pipelines",
+    "rewards",
+    "time_schedule",
+]
+
+__version__ = importlib.metadata.version("halidegym")
+
+register_environments()
