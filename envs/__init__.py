@@ -1,0 +1,1 @@
+"""Gymnasium environments, rewards, timing and benchmark pipelines."""

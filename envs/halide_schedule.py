@@ -1,0 +1,380 @@
+"""The environment `HalideSchedule-v0`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, SupportsInt
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from halidegym.envs import rendering
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.rewards import DEAD_END_SPEEDUP, reward_of
+from halidegym.envs.schedule import Schedule
+from halidegym.envs.snapshot import Estimate
+from halidegym.envs.sources import ProblemSource
+from halidegym.envs.tasks import Task, load_tasks
+from halidegym.native import _core
+
+Observation = dict[str, Any]
+"""Arrays by their names; `HalideSchedule` describes them."""
+
+# Features are log(1 + x) of numbers up to 2^63, trip counts log2(1 + x); stages and depths are small integers.
+_MAX_SCALED = 64.0
+
+# Of the tables in an observation, except for `decisions`, which depends on the problem.
+_COLUMNS = {"algorithm_features": 280, "schedule_features": 39, "edges": 2}
+
+
+@dataclass(frozen=True)
+class EpisodeState:
+    """A point of an episode, to come back to: see `HalideSchedule.clone_state`. Immutable.
+
+    Attributes:
+        problem_index: which of the environment's problems.
+        state: the partial schedule.
+        is_over: whether the episode had ended.
+    """
+
+    problem_index: int
+    state: _core.State
+    is_over: bool
+
+
+class HalideSchedule(gym.Env[Observation, np.int64]):
+    """Schedule a Halide pipeline, one decision after another.
+
+    ## Description
+
+    A Halide pipeline is an algorithm: a graph of Funcs. Its schedule says where each Func is computed and stored, and
+    how its loops are tiled, vectorized and run in parallel; it decides about the run time by orders of magnitude. The
+    environment is the search space of Halide's Adams2019 autoscheduler (Adams et al., *Learning to Optimize Halide with
+    Tree Search and Random Programs*, 2019) as a game: Funcs are visited from the outputs to the inputs, and each takes
+    two decisions, first where and how it is computed (inlined, at the root, or in a tile of the loops of its consumer),
+    then how its loops are cut into parallel tasks. The goal is the schedule that the cost model of that paper rates
+    fastest. Planners (`halidegym.agents`) search the very same states, so that costs can be compared with a policy's.
+
+    ## Action Space
+
+    `Discrete(max_decisions)`: action `k` takes the `k`-th decision that the observation describes. The legal ones come
+    first; `action_mask` is 1 for them. The mask is also in `info`, and `action_masks()` returns it.
+
+    - **Illegal actions.** Where `action_mask[k]` is 0, the decision `k mod n` is taken instead, `n` being the number of
+      legal actions, and `info["illegal_action"]` is True. So no action raises, and episodes of unmasked policies end.
+    - **More than `max_decisions` legal decisions.** The observation then describes an evenly spread subset: action `k`
+      stands for decision `floor(k * n / max_decisions)` of all `n` in the autoscheduler's order. Inlining, which comes
+      first, always remains, and equal states show equal subsets. `info["decisions_truncated"]` is True,
+      `info["num_legal_decisions"]` is `n`, and `decision_indices()` tells the decision behind each action. A larger
+      `max_decisions` shows them all.
+
+    ## Observation Space
+
+    A `Dict` of arrays of fixed shape. S, E and L (stages, edges, loops a stage) are the largest of the problems, unless
+    `max_stages`, `max_edges` and `max_loops` make more room; D is `max_decisions`. Stages are in the order of
+    `problem.stages`. What a problem leaves over is 0 (-1 in `edges`). H is 64 + 4 S. Tables are flat, row after row,
+    as stable-baselines3 wants them; `tables(observation)` gives them their two dimensions back.
+
+    | Key | Space | Content |
+    |---|---|---|
+    | `algorithm_features` | `Box(0, 64, (S * 280,))` | log(1 + count), the cost model's input: 7 types x 40 kinds |
+    | `schedule_features` | `Box(0, 64, (S * 39,))` | log(1 + feature), as in the cost model; 0 if unscheduled |
+    | `stage_mask` | `MultiBinary(S)` | rows that are stages of the problem |
+    | `scheduled` | `MultiBinary(S)` | stages that have schedule features; those of inputs never do |
+    | `deciding` | `MultiBinary(S)` | stages of the Func that is being decided; 0 at the end |
+    | `phase` | `MultiBinary(2)` | one-hot: deciding on the place, on the parallel tasks; 0 at the end |
+    | `edges` | `Box(-1, S - 1, (E * 2,))` | int32 (p, c): stage c uses what p leaves; joins a Func's own stages, too |
+    | `decisions` | `Box(0, H, (D * (12 + 3 L),))` | a descriptor of each decision, below; 0 for illegal actions |
+    | `action_mask` | `MultiBinary(D)` | the legal actions |
+
+    The columns of `decisions`; trip counts are log2(1 + n), innermost loop first, so that 0 means "no such loop":
+
+    | Columns | Content |
+    |---|---|
+    | 0 to 3 | kind, one-hot: pass, inline, compute_at_level, compute_at_tile, |
+    | 4 to 8 | store_at_tile, store_at_tile_split, store_at_level, store_at_level_split, parallelize |
+    | 9 | depth of the level that the Func is placed in; the root is 0 |
+    | 10 | 1 + the storage dimension that is vectorized; 0 for kinds that do not place |
+    | 11 | 1 + the stage that the level belongs to; 0 for the root |
+    | 12 to 11 + L | trip counts of the level |
+    | 12 + L to 11 + 2 L | trip counts of the outer tile that the level is split into; for parallelize: the tasks |
+    | 12 + 2 L to 11 + 3 L | trip counts of the outer tile of a second split |
+
+    ## Rewards
+
+    0 until the schedule is complete, then the natural logarithm of its speedup over the schedule that greedy search
+    with the same cost model finds: `log(greedy cost / cost)`. Wrap the environment in
+    `halidegym.rewards.CostModelReward` for other forms and baselines.
+
+    ## Starting State
+
+    Nothing is decided but what is forced. With several pipelines, one is drawn uniformly by the environment's own
+    random number generator, as is the number of a generated one. All else is deterministic: equal seeds and actions
+    give equal episodes, bit for bit.
+
+    ## Episode End
+
+    *Termination*: the schedule is complete. That takes at most two steps a Func. Decisions without an alternative (of
+    inputs, of Funcs that cannot be parallel, ...) are taken by the environment itself, unless `skip_forced=False`; but
+    `reset` never completes a schedule, so that an episode has at least one step. A partial schedule without any legal
+    decision, which a `memory_limit` can lead to, terminates the episode, too: a dead end, which counts as a schedule of
+    `rewards.DEAD_END_SPEEDUP`. *Truncation*: never.
+
+    ## Information
+
+    | Key | When | Content |
+    |---|---|---|
+    | `action_mask` | always | int8, (D,): the legal actions |
+    | `num_legal_decisions` | always | how many decisions the state has |
+    | `decisions_truncated` | always | whether the observation describes fewer |
+    | `illegal_action` | step | whether the action was illegal, and another decision was taken |
+    | `dead_end` | last step | whether the episode ended without a schedule; if not, there are also: |
+    | `cost` | last step | of the schedule, by the cost model: milliseconds as trained |
+    | `speedup` | last step | greedy cost / cost |
+    | `schedule` | last step | the `Schedule` |
+    | `fingerprint` | last step | what the cost depends on: problem, target, weights, Halide version (`Fingerprint`) |
+
+    ## Arguments
+
+    | Argument | Default | Meaning |
+    |---|---|---|
+    | `pipeline` | `"harris"` | a name out of `pipelines.names()`, or as below; or a sequence; or `"random"` |
+    | `target` | this machine | Halide target string |
+    | `parallelism` | usable cores | number of cores to schedule for |
+    | `estimates` | none | of the pipeline's parameters, see `SchedulingProblem.from_pipeline` |
+    | `weights` | the built-in ones | of the cost model: `Weights`, or the path of a `.weights` file |
+    | `subtiling` | `True` | Funcs may be tiled more than once; if not, all are placed before any is parallelized |
+    | `memory_limit` | none | bytes of working set that a schedule may need beyond its outputs |
+    | `max_decisions` | 1024 | size of the action space |
+    | `max_stages`, `max_edges`, `max_loops` | as needed | more room in the observation |
+    | `skip_forced` | `True` | the environment takes decisions without an alternative itself |
+    | `render_mode` | none | `"ansi"`: the loop nest as text; `"rgb_array"`: the same as a picture (needs Pillow) |
+
+    A pipeline can be given as a registered name, a `halide.Func` or `halide.Pipeline`, a function that returns one, the
+    path of an `.hlpipe` file, or a `SchedulingProblem`. `"random"` generates another pipeline for each episode, drawn
+    from the train split of `random-train-v1`; observations have room for the largest of them (36 stages, 48 edges, 7
+    loops), and estimates are not needed.
+
+    ```python
+    import gymnasium as gym, halidegym
+
+    env = gym.make("HalideSchedule-v0", pipeline="harris", parallelism=16)
+    observation, info = env.reset(seed=0)
+    terminated = False
+    while not terminated:
+        action = env.action_space.sample(mask=info["action_mask"])
+        observation, reward, terminated, truncated, info = env.step(action)
+    print(info["cost"], info["speedup"])
+    print(info["schedule"].cpp())
+    ```
+
+    ## Version History
+
+    - v0: initial version.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+
+    def __init__(
+        self,
+        pipeline: ProblemSource | Sequence[ProblemSource] = "harris",
+        *,
+        target: str | None = None,
+        parallelism: int | None = None,
+        estimates: Mapping[str, Estimate] | None = None,
+        weights: _core.Weights | str | Path | None = None,
+        subtiling: bool = True,
+        memory_limit: int | None = None,
+        max_decisions: int = 1024,
+        max_stages: int = 1,
+        max_edges: int = 1,
+        max_loops: int = 1,
+        skip_forced: bool = True,
+        render_mode: str | None = None,
+    ) -> None:
+        """See the class.
+
+        Raises:
+            InvalidParameter: an argument is out of its range, or there is no such pipeline or render mode.
+            MissingEstimate, UnsupportedPipeline, FormatError: a pipeline cannot be analysed.
+        """
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise _core.InvalidParameter(
+                f"There is no render_mode {render_mode!r}: use {' or '.join(self.metadata['render_modes'])}, or None"
+            )
+        self.render_mode = render_mode
+        self._tasks = load_tasks(
+            pipeline,
+            target=target,
+            parallelism=parallelism,
+            estimates=estimates,
+            weights=weights,
+            subtiling=subtiling,
+            memory_limit=memory_limit,
+        )
+        stages, edges, loops = self._tasks.least_sizes()
+        shape = _core.ObservationShape(
+            stages=max(max_stages, stages),
+            edges=max(max_edges, edges),
+            loops=max(max_loops, loops),
+            decisions=max_decisions,
+        )
+        self._native = _core.Environment(shape, skip_forced=skip_forced)
+        self.observation_space = _observation_space(shape)
+        self.action_space = spaces.Discrete(max_decisions)
+        self._max_decisions = max_decisions
+        self._problem_index = 0
+        self._is_over = True
+        self._baseline = math.nan  # cost of the greedy schedule, from the first reset on
+        self._native.start(self._task.space.initial_state())
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode with nothing decided. There are no options.
+
+        Raises:
+            SearchExhausted: greedy search finds no schedule within the `memory_limit`, and so no baseline.
+        """
+        super().reset(seed=seed)
+        if len(self._tasks) > 1:
+            self._problem_index = int(self.np_random.integers(len(self._tasks)))
+        return self.restore_state(EpisodeState(self._problem_index, self._task.space.initial_state(), False))
+
+    def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take the decision `action`.
+
+        Raises:
+            ResetNeeded: the episode is over.
+        """
+        if self._is_over:
+            raise gym.error.ResetNeeded("The episode is over: call reset() first")
+        is_legal = self._native.step(int(action))
+        self._is_over = self._native.num_legal_decisions == 0
+        reward, outcome = self._outcome() if self._is_over else (0.0, {})
+        observation = self._native.observe()
+        info = self._info(observation) | {"illegal_action": not is_legal} | outcome
+        return observation, reward, self._is_over, False, info
+
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """The current loop nest, in the form of the `render_mode`."""
+        if self.render_mode is None:
+            return None
+        text = rendering.describe(self.problem.name, self.state, self._native.num_legal_decisions)
+        return text if self.render_mode == "ansi" else rendering.draw(text)
+
+    def tables(self, observation: Observation) -> Observation:
+        """The observation with its tables in two dimensions: one row a stage, edge or decision. Views, no copies.
+
+        Takes batches, too: any dimensions before the last one stay.
+        """
+        columns = {**_COLUMNS, "decisions": self._native.shape.descriptor_size}
+        return {
+            key: value.reshape(*value.shape[:-1], -1, columns[key]) if key in columns else value
+            for key, value in observation.items()
+        }
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions, bool, (max_decisions,): what sb3-contrib asks for."""
+        return np.arange(self._max_decisions) < self._native.num_legal_decisions
+
+    def decision_indices(self) -> NDArray[np.int64]:
+        """For each legal action, the index of its decision among all of `state.expand()`."""
+        return self._native.presented_decisions()
+
+    def clone_state(self) -> EpisodeState:
+        """The current point of the episode. Costs next to nothing; the random number generator is not part of it."""
+        return EpisodeState(self._problem_index, self._native.state, self._is_over)
+
+    def restore_state(self, state: EpisodeState) -> tuple[Observation, dict[str, Any]]:
+        """Go on from a point that `clone_state` returned, of this environment or one with equal arguments.
+
+        Returns:
+            The observation and the information there, as `reset` does.
+        """
+        self._problem_index = state.problem_index
+        self._baseline = self._task.greedy.cost
+        self._native.start(state.state)
+        self._is_over = state.is_over
+        observation = self._native.observe()
+        return observation, self._info(observation)
+
+    @property
+    def problem(self) -> SchedulingProblem:
+        """The problem of the current episode."""
+        return self._task.problem
+
+    @property
+    def problems(self) -> tuple[SchedulingProblem, ...]:
+        """The problems that episodes are drawn from, as far as they were given: none with `pipeline="random"`."""
+        return self._tasks.given_problems()
+
+    @property
+    def state(self) -> _core.State:
+        """The partial schedule, an immutable value."""
+        return self._native.state
+
+    @property
+    def schedule(self) -> Schedule:
+        """The complete schedule.
+
+        Raises:
+            InvalidParameter: decisions are still to be made.
+        """
+        return Schedule.from_state(self.problem, self.state)
+
+    @property
+    def greedy_state(self) -> _core.State:
+        """The complete schedule that greedy search with the cost model finds for the current problem.
+
+        Raises:
+            SearchExhausted: it finds none within the `memory_limit`.
+        """
+        return self._task.greedy.state
+
+    @property
+    def _task(self) -> Task:
+        return self._tasks[self._problem_index]
+
+    def _info(self, observation: Observation) -> dict[str, Any]:
+        num_legal_decisions = self._native.num_legal_decisions
+        return {
+            "action_mask": observation["action_mask"].copy(),
+            "num_legal_decisions": num_legal_decisions,
+            "decisions_truncated": num_legal_decisions > self._max_decisions,
+        }
+
+    def _outcome(self) -> tuple[float, dict[str, Any]]:
+        if not self.state.is_complete:
+            return reward_of(1 / DEAD_END_SPEEDUP, 1, "log_speedup"), {"dead_end": True}
+        cost = self._native.cost()
+        outcome = {
+            "dead_end": False,
+            "cost": cost,
+            "speedup": self._baseline / cost,
+            "schedule": self.schedule,
+            "fingerprint": self._task.fingerprint,
+        }
+        return reward_of(cost, self._baseline, "log_speedup"), outcome
+
+
+def _observation_space(shape: _core.ObservationShape) -> spaces.Dict:
+    stages, decisions = shape.stages, shape.decisions
+    return spaces.Dict(
+        {
+            "algorithm_features": spaces.Box(0, _MAX_SCALED, (stages * _COLUMNS["algorithm_features"],), np.float32),
+            "schedule_features": spaces.Box(0, _MAX_SCALED, (stages * _COLUMNS["schedule_features"],), np.float32),
+            "stage_mask": spaces.MultiBinary(stages),
+            "scheduled": spaces.MultiBinary(stages),
+            "deciding": spaces.MultiBinary(stages),
+            "phase": spaces.MultiBinary(2),
+            "edges": spaces.Box(-1, stages - 1, (shape.edges * _COLUMNS["edges"],), np.int32),
+            "decisions": spaces.Box(0, _MAX_SCALED + 4 * stages, (decisions * shape.descriptor_size,), np.float32),
+            "action_mask": spaces.MultiBinary(decisions),
+        }
+    )

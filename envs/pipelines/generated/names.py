@@ -1,0 +1,52 @@
+"""Names of generated pipelines: `random-train-v1/17` is number 17 of the train split, of version 1 of the distribution.
+
+A name stands for the same pipeline in every process. The splits never overlap: a number's blueprint is drawn again until
+its digest falls into the share of its split. So whatever two splits draw, it is different, and not only likely so.
+"""
+
+import functools
+import re
+
+from halidegym.envs.pipelines.generated.blueprint import Blueprint
+from halidegym.envs.pipelines.generated.draws import Draws
+from halidegym.envs.pipelines.generated.sample import sample
+
+VERSION = 1
+"""Of the distribution: any change that gives a name another pipeline needs a new one."""
+
+COUNT = 10**18
+"""Numbers of a split go from 0 to this, exclusively."""
+
+# Of all blueprints, by their digest modulo ten.
+_SHARES = {"train": range(8), "validation": range(8, 9), "test": range(9, 10)}
+_NAME = re.compile(rf"random-({'|'.join(_SHARES)})-v{VERSION}/(0|[1-9][0-9]{{0,17}})")
+
+SUITES = {f"random-{split}-v{VERSION}": split for split in _SHARES}
+"""Names of the suites, and which split each of them is."""
+
+
+def is_name(text: str) -> bool:
+    """Whether the text names a generated pipeline."""
+    return _NAME.fullmatch(text) is not None
+
+
+def name_of(split: str, number: int) -> str:
+    """The name of a pipeline of a split, "train", "validation" or "test"; numbers go from 0 to `COUNT` - 1."""
+    return f"random-{split}-v{VERSION}/{number}"
+
+
+@functools.lru_cache(maxsize=64)
+def blueprint(name: str) -> Blueprint:
+    """What the pipeline of this name computes.
+
+    Raises:
+        ValueError: the text is no such name.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise ValueError(f"There is no generated pipeline {name!r}: use a name such as {name_of('train', 17)!r}")
+    draws = Draws(name)
+    while True:
+        candidate = sample(draws)
+        if candidate.digest() % 10 in _SHARES[match[1]]:
+            return candidate

@@ -1,0 +1,24 @@
+"""The ids of the environments in Gymnasium's registry."""
+
+import gymnasium as gym
+
+HALIDE_SCHEDULE = "HalideSchedule-v0"
+HALIDE_SCHEDULE_HARDWARE = "HalideScheduleHardware-v0"
+HALIDE_SCHEDULE_REPLAY = "HalideScheduleReplay-v0"
+SYNTHETIC_TREE = "SyntheticTree-v0"
+
+
+def register_environments() -> None:
+    """Register all environments; done by `import halidegym`."""
+    if HALIDE_SCHEDULE not in gym.registry:
+        gym.register(id=HALIDE_SCHEDULE, entry_point="halidegym.envs.halide_schedule:HalideSchedule")
+    if SYNTHETIC_TREE not in gym.registry:
+        gym.register(id=SYNTHETIC_TREE, entry_point="halidegym.envs.synthetic_tree:SyntheticTreeEnv")
+    if HALIDE_SCHEDULE_HARDWARE not in gym.registry:
+        gym.register(
+            id=HALIDE_SCHEDULE_HARDWARE,
+            entry_point="halidegym.envs.timed_environments:make_measured",
+            nondeterministic=True,
+        )
+    if HALIDE_SCHEDULE_REPLAY not in gym.registry:
+        gym.register(id=HALIDE_SCHEDULE_REPLAY, entry_point="halidegym.envs.timed_environments:make_replayed")

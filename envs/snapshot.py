@@ -1,0 +1,171 @@
+"""A Halide pipeline as plain data: it can be pickled, stored, and rebuilt in another process."""
+
+import dataclasses
+import json
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import halide as hl
+
+from halidegym.native import _core
+
+Estimate: TypeAlias = bool | int | float | Sequence[tuple[int, int]]
+"""The value of a scalar parameter, or the (min, extent) of each dimension of an image parameter or an output."""
+
+_LENGTH = struct.Struct("<Q")
+
+
+@dataclasses.dataclass(frozen=True)
+class PipelineSnapshot:
+    """A serialized pipeline and what Halide's serialization loses of its parameters.
+
+    Halide 21 writes a Param or ImageParam with its name and type only; estimates, ranges, constraints and values are
+    kept here and put back by `restore`.
+
+    Attributes:
+        serialized: the bytes of `halide.serialize_pipeline`.
+        parameters: everything that was set on each parameter, in the order of their names.
+    """
+
+    serialized: bytes
+    parameters: tuple[_core.ParameterData, ...]
+
+    @classmethod
+    def take(cls, pipeline: hl.Pipeline) -> "PipelineSnapshot":
+        """Copy a pipeline, which stays untouched.
+
+        Raises:
+            UnsupportedPipeline: a Func has no definition, a parameter has a constraint that is no constant, or Halide
+                cannot serialize the pipeline.
+        """
+        # Halide does not survive the serialization of an undefined pipeline.
+        if not pipeline.defined() or not pipeline.outputs():
+            raise _core.UnsupportedPipeline("The pipeline has no outputs. Make it from at least one Func.")
+        for output in pipeline.outputs():
+            if not output.defined():
+                raise _core.UnsupportedPipeline(
+                    f"The output {output.name()!r} has no definition. Define it before handing it over."
+                )
+        try:
+            serialized, parameters = hl.serialize_pipeline(pipeline, get_params=True)
+        except hl.HalideError as error:
+            raise _core.UnsupportedPipeline(
+                f"Halide cannot serialize the pipeline: {error}\n"
+                "Check that every Func it calls is defined, and that no two have the same name."
+            ) from error
+        return cls(serialized, tuple(_core.read_parameter(parameters[name]) for name in sorted(parameters)))
+
+    def with_estimates(self, estimates: Mapping[str, Estimate]) -> "PipelineSnapshot":
+        """The same pipeline with other estimates of some parameters and outputs.
+
+        Args:
+            estimates: by name: a number for a scalar, (min, extent) of every dimension for an image or an output.
+
+        Raises:
+            InvalidParameter: no parameter or output has such a name, or the estimate does not fit it.
+        """
+        names = {parameter.name for parameter in self.parameters}
+        parameters = tuple(
+            _with_estimate(parameter, estimates[parameter.name]) if parameter.name in estimates else parameter
+            for parameter in self.parameters
+        )
+        snapshot = PipelineSnapshot(self.serialized, parameters)
+        of_outputs = {name: estimate for name, estimate in estimates.items() if name not in names}
+        return snapshot._with_output_estimates(of_outputs) if of_outputs else snapshot
+
+    def _with_output_estimates(self, estimates: Mapping[str, Estimate]) -> "PipelineSnapshot":
+        pipeline = self.restore()
+        # Also without the suffix that keeps a name unique in a process.
+        outputs = {name: f for f in pipeline.outputs() for name in (f.name().partition("$")[0], f.name())}
+        for name, estimate in estimates.items():
+            if name not in outputs:
+                known = [parameter.name for parameter in self.parameters]
+                known += dict.fromkeys(f.name().partition("$")[0] for f in pipeline.outputs())
+                raise _core.InvalidParameter(
+                    f"estimates: the pipeline has no parameter or output {name!r}. It has "
+                    f"{', '.join(map(repr, known))}."
+                )
+            outputs[name].set_estimates(_region(f"the output {name!r}", outputs[name].dimensions(), estimate))
+        return PipelineSnapshot.take(pipeline)
+
+    def restore(self) -> hl.Pipeline:
+        """A fresh copy of the pipeline, with all names and with everything that was set on its parameters."""
+        parameters = hl.deserialize_parameters(self.serialized)
+        for data in self.parameters:
+            _core.write_parameter(parameters[data.name], data)
+        return hl.deserialize_pipeline(self.serialized, parameters)
+
+    def to_bytes(self) -> bytes:
+        """Everything, for `from_bytes`: the length of the parameters, the parameters as JSON, the pipeline."""
+        parameters = json.dumps([_as_dict(parameter) for parameter in self.parameters]).encode()
+        return _LENGTH.pack(len(parameters)) + parameters + self.serialized
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "PipelineSnapshot":
+        """The snapshot that `to_bytes` wrote.
+
+        The caller makes sure that the bytes are undamaged: Halide does not survive a damaged pipeline.
+        """
+        (length,) = _LENGTH.unpack_from(data)
+        end = _LENGTH.size + length
+        parameters = json.loads(data[_LENGTH.size : end])
+        return cls(data[end:], tuple(_core.ParameterData(**parameter) for parameter in parameters))
+
+    def __reduce__(self) -> tuple[Callable[[bytes], "PipelineSnapshot"], tuple[bytes]]:
+        return PipelineSnapshot.from_bytes, (self.to_bytes(),)
+
+
+def _as_dict(parameter: _core.ParameterData) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "type": parameter.type,
+        "is_buffer": parameter.is_buffer,
+        "dimensions": parameter.dimensions,
+        "host_alignment": parameter.host_alignment,
+        "values": parameter.values,
+    }
+
+
+def _with_estimate(parameter: _core.ParameterData, estimate: Estimate) -> _core.ParameterData:
+    values = dict(parameter.values)
+    if parameter.is_buffer:
+        for dimension, (minimum, extent) in enumerate(
+            _region(f"the image {parameter.name!r}", parameter.dimensions, estimate)
+        ):
+            values[f"min_estimate.{dimension}"] = ("int32", minimum)
+            values[f"extent_estimate.{dimension}"] = ("int32", extent)
+    else:
+        values["estimate"] = (parameter.type, _number(parameter, estimate))
+    return _core.ParameterData(**{**_as_dict(parameter), "values": values})
+
+
+def _region(what: str, dimensions: int, estimate: Estimate) -> list[tuple[int, int]]:
+    try:
+        region = [(int(minimum), int(extent)) for minimum, extent in estimate]  # type: ignore[union-attr]
+    except (TypeError, ValueError):
+        region = []
+    if len(region) != dimensions or not all(extent >= 1 for _, extent in region):
+        raise _core.InvalidParameter(
+            f"estimates: {estimate!r} does not fit {what}. "
+            f"Give {dimensions} pairs (min, extent), one a dimension, with extents of at least 1."
+        )
+    return region
+
+
+def _number(parameter: _core.ParameterData, estimate: Estimate) -> int | float:
+    if not isinstance(estimate, bool | int | float):
+        raise _core.InvalidParameter(
+            f"estimates: {estimate!r} does not fit the scalar {parameter.name!r} of type {parameter.type}. "
+            "Give one number."
+        )
+    if "float" in parameter.type:
+        return float(estimate)
+    bits = int(parameter.type.lstrip("uint"))
+    low, high = (0, 2**bits - 1) if parameter.type.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    if estimate != int(estimate) or not low <= estimate <= high:
+        raise _core.InvalidParameter(
+            f"estimates: {estimate!r} does not fit the scalar {parameter.name!r} of type {parameter.type}. "
+            f"Give an integer from {low} to {high}."
+        )
+    return int(estimate)
