@@ -1,0 +1,218 @@
+"""What an agent returns: the schedule that it found, and how the search for it went."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from halidegym.envs.fingerprint import Fingerprint
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.reference_schedule import ReferenceSchedule
+from halidegym.envs.schedule import Schedule
+from halidegym.native._core import FormatError, InvalidParameter, Space, Weights
+from halidegym.native.weights import builtin_weights
+
+_KIND, _VERSION = "halidegym plan", 1
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a search space allows. Actions mean something only in the space that they were chosen in.
+
+    Attributes:
+        subtiling: whether a Func may be tiled more than once; without it, all placements precede all parallelizations
+            (search-and-cost-model.md, section 1.6).
+        memory_limit: bytes of working set beyond the outputs that a schedule may need; None for no limit.
+    """
+
+    subtiling: bool = True
+    memory_limit: int | None = None
+
+    def space(self, problem: SchedulingProblem, weights: Weights | None = None) -> Space:
+        """Return the search space of a problem under these rules; weights of the cost model, None for the built-in ones."""
+        return Space(
+            problem.native,
+            builtin_weights() if weights is None else weights,
+            subtiling=self.subtiling,
+            memory_limit=-1 if self.memory_limit is None else self.memory_limit,
+        )
+
+    def schedule(self, problem: SchedulingProblem, actions: Sequence[int]) -> Schedule:
+        """Return the schedule that a complete sequence of decisions leads to.
+
+        Raises:
+            InvalidParameter: an action is illegal, or there are too few or too many.
+        """
+        state = self.space(problem).initial_state()
+        for action in actions:
+            state = state.apply(action)
+        return Schedule.from_state(problem, state)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A complete schedule as the decisions that lead to it.
+
+    Attributes:
+        cost: of the cost model, without any penalty that a search may add.
+        actions: per decision, the index of the one taken among the legal ones; two decisions per node, forced ones
+            included.
+    """
+
+    cost: float
+    actions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """A new best cost, and what it took until then."""
+
+    seconds: float
+    evaluations: int
+    expansions: int
+    cost: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The best schedule that an agent found, and how its search went; immutable, picklable, and writable as JSON.
+
+    Costs are in the cost model's unit (milliseconds as trained).
+
+    Attributes:
+        agent: the agent with its parameters.
+        seed: of the search.
+        fingerprint: what the costs depend on.
+        rules: of the search space; the actions depend on them.
+        cost: of `schedule`; None if the agent has no cost model.
+        schedule: the best schedule, by run time if the agent measured, else by cost.
+        candidates: complete schedules that the search came by; `schedule` is the first one, and the others follow by cost.
+            Empty for the reference autoschedulers.
+        pass_costs: per pass of a multi-pass search, the cost of its result as the search compared it: a beam search may
+            have penalized it (search-and-cost-model.md, section 2.5).
+        pass_candidates: per pass, its result.
+        evaluations: how often the cost model was asked (section 1.5); None if not counted.
+        expansions: states expanded; None if not counted.
+        seconds: wall-clock time of the search.
+        cpu_seconds: CPU time of the search, all threads together.
+        history: the improvements of the best cost, in order.
+        interrupted: whether the search was ended early, by Ctrl-C or by a budget.
+        run_time: seconds that `schedule` took when the agent timed it; None if it did not.
+        measurements: how many schedules the agent timed; None if it does not measure.
+    """
+
+    agent: str
+    seed: int
+    fingerprint: Fingerprint
+    cost: float | None
+    schedule: Schedule | ReferenceSchedule
+    rules: Rules = Rules()
+    candidates: tuple[Candidate, ...] = ()
+    pass_costs: tuple[float, ...] = ()
+    pass_candidates: tuple[Candidate, ...] = ()
+    evaluations: int | None = None
+    expansions: int | None = None
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    history: tuple[Improvement, ...] = ()
+    interrupted: bool = False
+    run_time: float | None = None
+    measurements: int | None = None
+
+    @property
+    def actions(self) -> tuple[int, ...]:
+        """The decisions of `schedule`; empty if the agent does not decide step by step."""
+        return self.candidates[0].actions if self.candidates else ()
+
+    @property
+    def loop_nest(self) -> str:
+        """`schedule` as an indented text of loops (search-and-cost-model.md, section 2.11)."""
+        return self.schedule.loop_nest()
+
+    def schedule_of(self, candidate: Candidate) -> Schedule:
+        """Return the schedule of one of the candidates."""
+        return self.rules.schedule(self.schedule.problem, candidate.actions)
+
+    def top(self, count: int) -> tuple[Candidate, ...]:
+        """Return the best candidates, best first, as many as there are up to `count`.
+
+        Raises:
+            InvalidParameter: `count` is below 1.
+        """
+        if count < 1:
+            raise InvalidParameter(f"Cannot return the top {count} candidates; ask for at least 1")
+        return self.candidates[:count]
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan as a JSON file, with the schedule as source code beside its decisions."""
+        fields = {
+            field.name: getattr(self, field.name) for field in dataclasses.fields(Plan) if field.name != "schedule"
+        }
+        document = {
+            "kind": _KIND,
+            "version": _VERSION,
+            **fields,
+            "schedule": {"cpp": self.schedule.cpp(), "loop_nest": self.loop_nest},
+        }
+        Path(path).write_text(json.dumps(document, indent=1, default=dataclasses.asdict) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path, problem: SchedulingProblem) -> Plan:
+        """Read a plan of a problem; the schedule is made anew from its decisions.
+
+        Raises:
+            FormatError: the file is no plan, or one without decisions (of a reference autoscheduler).
+            InvalidParameter: it is the plan of another problem.
+        """
+        document = _read(path)
+        try:
+            recorded = Fingerprint(**document["fingerprint"])
+            if recorded.problem_hash != problem.hash:
+                raise InvalidParameter(
+                    f"{path} is a plan for {recorded.problem}, target {recorded.target}, parallelism "
+                    f"{recorded.parallelism}, and the problem given is another one; give the problem that it was made for"
+                )
+            rules, candidates = Rules(**document["rules"]), _candidates(document["candidates"])
+            return cls(
+                agent=document["agent"],
+                seed=document["seed"],
+                fingerprint=recorded,
+                cost=document["cost"],
+                schedule=rules.schedule(problem, candidates[0].actions),
+                rules=rules,
+                candidates=candidates,
+                pass_costs=tuple(document["pass_costs"]),
+                pass_candidates=_candidates(document["pass_candidates"]),
+                evaluations=document["evaluations"],
+                expansions=document["expansions"],
+                seconds=document["seconds"],
+                cpu_seconds=document["cpu_seconds"],
+                history=tuple(Improvement(**entry) for entry in document["history"]),
+                interrupted=document["interrupted"],
+                run_time=document["run_time"],
+                measurements=document["measurements"],
+            )
+        except (KeyError, TypeError, IndexError) as error:
+            raise FormatError(f"{path} is an incomplete plan ({error!r}); save the plan again") from error
+
+
+def _read(path: str | Path) -> dict[str, Any]:
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FormatError(f"Cannot read the plan {path}: {error.strerror}. Check the path") from error
+    except ValueError as error:
+        raise FormatError(f"{path} is no plan: {error}. Give a file written by Plan.save") from error
+    if not isinstance(document, dict) or document.get("kind") != _KIND:
+        raise FormatError(f"{path} is no plan; give a file written by Plan.save")
+    if document.get("version") != _VERSION:
+        raise FormatError(f"{path} is a plan of version {document.get('version')}, not {_VERSION}; save the plan again")
+    return document
+
+
+def _candidates(entries: Any) -> tuple[Candidate, ...]:
+    return tuple(Candidate(cost=entry["cost"], actions=tuple(entry["actions"])) for entry in entries)

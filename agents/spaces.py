@@ -1,0 +1,89 @@
+"""Search spaces besides schedules: what a Python object needs to be searched by every planner, and what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from halidegym.agents.plan import Candidate, Improvement
+from halidegym.native._core import Space, SyntheticTree
+
+
+class SearchSpace(Protocol):
+    """A space of decisions, to be minimised by any planner; an object needs these methods and no base class.
+
+    States and decisions are whatever Python values the space likes; states must not change once they are returned. Equal
+    calls must give equal results. What a method raises ends the search and arrives at the caller.
+
+    Planners are slower on a Python object than on a space in C++, and find the same.
+
+    Three more methods are optional:
+
+    - ``hash(state, depth) -> int``: a structural hash that looks `depth` levels deep, for the passes of `BeamSearch`; equal
+      states have equal hashes. By default Python's ``hash(state)``.
+    - ``inherits_cost(decision) -> bool``: whether the decision changes nothing that the cost depends on, so that a planner
+      need not ask for it. By default False.
+    - ``__eq__`` and ``__hash__`` of the states: which ones have the same future, for `TAG` on a graph.
+    """
+
+    def root(self) -> Any:
+        """Return the state in which nothing is decided."""
+
+    def is_complete(self, state: Any) -> bool:
+        """Return whether a state is a solution; it has no decisions then."""
+
+    def depth(self, state: Any) -> int:
+        """Return the number of decisions that led to a state."""
+
+    def max_depth(self) -> int:
+        """Return the largest depth of a state."""
+
+    def decisions(self, state: Any) -> Iterable[Any]:
+        """Return the legal decisions of an incomplete state, in a fixed order; none in a dead end."""
+
+    def apply(self, state: Any, decision: Any) -> Any:
+        """Return the state after one of its decisions."""
+
+    def cost(self, state: Any) -> float | None:
+        """Return what a complete or partial state costs, the less the better; None if it is not acceptable after all."""
+
+
+AnySpace: TypeAlias = Space | SyntheticTree | SearchSpace
+"""What the planners in C++ take: Halide schedules, a synthetic tree, or an object with the methods of `SearchSpace`."""
+
+
+@dataclass(frozen=True)
+class SpaceSolution:
+    """The best complete state that an agent found in a search space, and how its search went; the `Plan` of such spaces.
+
+    Attributes:
+        agent: the agent with its parameters.
+        seed: of the search.
+        cost: of `state`.
+        state: the best complete state.
+        candidates: complete states that the search came by, best first, as decisions; `state` is the first one.
+        pass_costs: per pass of a multi-pass search, the cost of its result as the search compared it.
+        evaluations: how often a cost was asked for.
+        expansions: states expanded.
+        seconds: wall-clock time of the search.
+        history: the improvements of the best cost, in order.
+        interrupted: whether the search was ended early, by Ctrl-C or by a budget.
+    """
+
+    agent: str
+    seed: int
+    cost: float
+    state: Any
+    candidates: tuple[Candidate, ...]
+    pass_costs: tuple[float, ...]
+    evaluations: int
+    expansions: int
+    seconds: float
+    history: tuple[Improvement, ...]
+    interrupted: bool
+
+    @property
+    def actions(self) -> tuple[int, ...]:
+        """The decisions that lead to `state`: per depth, the index of the one taken among all."""
+        return self.candidates[0].actions
