@@ -1,0 +1,1 @@
+"""Benchmarks of agents at equal budgets, statistics, reports and the command line."""

@@ -1,0 +1,94 @@
+"""The page about a calibration: a table and a scatter plot."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+
+from halidegym.envs.machine import this_machine
+from halidegym.evaluation.calibration import Calibration
+from halidegym.native._core import Error
+
+
+def write_report(calibrations: Sequence[Calibration], page: Path, command: str) -> None:
+    """Write a Markdown page, and the plot as an SVG beside it.
+
+    Args:
+        calibrations: one a problem.
+        page: path of the page.
+        command: that made it, for those who want to repeat it.
+
+    Raises:
+        Error: matplotlib is not installed, or nothing was timed.
+        OSError: a file cannot be written.
+    """
+    plot = page.with_suffix(".svg")
+    _draw([calibration for calibration in calibrations if calibration.timed], plot)
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(_text(calibrations, plot.name, command), encoding="utf-8")
+
+
+def _text(calibrations: Sequence[Calibration], plot: str, command: str) -> str:
+    machine, today = this_machine(), dt.datetime.now(tz=dt.timezone.utc).date()
+    schedules = sum(len(calibration.points) for calibration in calibrations)
+    threads = ", ".join(sorted({str(calibration.threads) for calibration in calibrations}))
+    disturbed = sum(point.disturbed for calibration in calibrations for point in calibration.points)
+    rows = "\n".join(map(_row, calibrations))
+    return f"""# How good is the cost model here?
+
+Measured on {today}: {schedules} schedules on {threads} threads of {machine.cores} cores, {machine.cpu},
+{machine.memory_gib} GiB, Halide {machine.halide_version}; machine fingerprint `{machine.fingerprint}`. Made by
+
+    {command}
+
+Schedules of each pipeline are drawn in turn as random walks through the decisions, and as *good* ones: greedy descents that
+miss decisions at random, some of them none. What was drawn before is left out. Costs are those of the pretrained model. The
+rank correlation is Spearman's, of cost and measured run time: 1 if the model orders all schedules rightly, 0 if it tells
+nothing; nan where there are too few. The regret is how many times longer the schedule takes that the model rates best than
+the best of all that were timed: what trusting the model costs. Of the schedules, {disturbed} are *disturbed*: other
+processes took cores away all the time, so that their times are too long.
+
+| Pipeline | Schedules | Failed | Rank correlation | Among the good | Regret |
+|---|---:|---:|---:|---:|---:|
+{rows}
+
+![Run time over cost]({plot})
+"""
+
+
+def _row(calibration: Calibration) -> str:
+    failed = len(calibration.points) - len(calibration.timed)
+    return (
+        f"| {calibration.problem} | {len(calibration.points)} | {failed} | {calibration.rank_correlation:.2f} | "
+        f"{calibration.rank_correlation_of_good:.2f} | {calibration.regret:.2f} |"
+    )
+
+
+def _draw(calibrations: Sequence[Calibration], path: Path) -> None:
+    if not calibrations:
+        raise Error("There is nothing to draw: no schedule was timed. Allow more time.")
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise Error("The plot needs matplotlib: pip install halidegym[bench]") from error
+    mpl.rcParams["svg.hashsalt"] = "halidegym"
+    columns = min(3, len(calibrations))
+    lines = -(-len(calibrations) // columns)
+    figure = Figure(figsize=(4 * columns, 3.6 * lines), layout="constrained")
+    axes = figure.subplots(lines, columns, squeeze=False).flatten()
+    for axis, calibration in zip(axes, calibrations, strict=False):
+        for kind, color in (("random", "tab:gray"), ("good", "tab:blue")):
+            points = [point for point in calibration.timed if point.kind == kind]
+            axis.scatter(
+                [p.cost for p in points], [p.seconds * 1e3 for p in points], s=12, alpha=0.7, color=color, label=kind
+            )
+        axis.set(
+            xscale="log", yscale="log", title=calibration.problem, xlabel="cost, ms as trained", ylabel="run time, ms"
+        )
+    for axis in axes[len(calibrations) :]:
+        axis.remove()
+    axes[0].legend()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})

@@ -1,0 +1,98 @@
+"""What the subcommands of `halidegym` share: options, parameter types and errors."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from halidegym.envs.snapshot import Estimate
+from halidegym.evaluation.pipeline_argument import HELP
+
+
+class Failure(click.ClickException):
+    """Ends the program with a message and exit status 2, as a wrong argument does."""
+
+    exit_code = 2
+
+
+def integers(text: str | tuple[int, ...]) -> tuple[int, ...]:
+    """Parse integers with commas between them; a type for options."""
+    if isinstance(text, tuple):
+        return text
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no list of integers, such as 1,16") from None
+
+
+def with_pipeline_help(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Append to a command's help what PIPELINE may be."""
+    function.__doc__ = f"{inspect.getdoc(function)}\n\n{HELP}"
+    return function
+
+
+target_option = click.option(
+    "--target", default="host", show_default=True, help="Halide target string to schedule for; host is this machine."
+)
+parallelism_option = click.option(
+    "--parallelism", type=click.IntRange(min=1), help="Cores to schedule for.  [default: the usable ones]"
+)
+
+
+def scalar_estimate(text: str) -> tuple[str, Estimate]:
+    """Parse `name=value`, a number, true or false; a type for options."""
+    name, _, value = text.partition("=")
+    for parse in (_truth, int, float):
+        try:
+            return name, parse(value)
+        except ValueError:
+            continue
+    raise click.BadParameter(f"{text!r} is no name=value with a number, true or false, such as sigma=0.1")
+
+
+def region_estimate(text: str) -> tuple[str, Estimate]:
+    """Parse `name=min,extent`, with a pair for each dimension; a type for options."""
+    name, _, values = text.partition("=")
+    try:
+        numbers = [int(number) for number in values.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or len(numbers) % 2 != 0:
+        raise click.BadParameter(
+            f"{text!r} is no name=min,extent with a pair for each dimension, such as input=0,640,0,480"
+        )
+    return name, list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _truth(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(text)
+    return text == "true"
+
+
+_param_option = click.option(
+    "--param", "scalars", metavar="NAME=VALUE", type=scalar_estimate, multiple=True,
+    help="Estimate of a scalar parameter of the pipeline, such as sigma=0.1; repeatable.",
+)  # fmt: skip
+_estimate_option = click.option(
+    "--estimate", "regions", metavar="NAME=MIN,EXTENT,...", type=region_estimate, multiple=True,
+    help="Estimate of the size of an input or output, a pair for each dimension, such as input=0,640,0,480; repeatable.",
+)  # fmt: skip
+
+
+def estimate_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command --param and --estimate, and hand it both as one dict, `estimates`."""
+
+    @_param_option
+    @_estimate_option
+    @functools.wraps(command)
+    def with_estimates(
+        *args: Any, scalars: Sequence[tuple[str, Estimate]], regions: Sequence[tuple[str, Estimate]], **kwargs: Any
+    ) -> Any:
+        return command(*args, estimates=dict([*scalars, *regions]), **kwargs)
+
+    return with_estimates

@@ -1,0 +1,84 @@
+"""`halidegym rollouts`: how many complete random schedules a core draws per second, on the command line."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from halidegym.agents.plan import Rules
+from halidegym.envs import pipelines
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.sources import load_problem
+from halidegym.evaluation.options import parallelism_option, target_option, with_pipeline_help
+from halidegym.evaluation.progress import steps_bar
+from halidegym.native._core import rollout_speed
+
+
+@dataclass(frozen=True)
+class RolloutSpeed:
+    """Speed of random rollouts on one problem.
+
+    Attributes:
+        drawn: complete schedules per second of CPU time, one child drawn and built per decision.
+        built: the same with all children of every state on the way built.
+    """
+
+    drawn: float
+    built: float
+
+    @property
+    def factor(self) -> float:
+        """How many times faster drawing is."""
+        return self.drawn / self.built
+
+
+def measure_rollouts(problem: SchedulingProblem, *, seconds: float = 1.0, seed: int = 0) -> RolloutSpeed:
+    """Measure random rollouts from the empty schedule to the cost of a complete one, on one core.
+
+    The two kinds take turns until each has used `seconds` of CPU time.
+    """
+    return RolloutSpeed(*rollout_speed(Rules().space(problem), seconds=seconds, seed=seed))
+
+
+@click.command()
+@click.argument("names", metavar="PIPELINE...", nargs=-1)
+@click.option("--all", "all_pipelines", is_flag=True, help="Measure all pipelines of the papers.")
+@click.option("--seconds", type=float, default=1.0, show_default=True, help="CPU time for each kind and pipeline.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the random decisions.")
+@target_option
+@parallelism_option
+@with_pipeline_help
+def rollouts(
+    names: tuple[str, ...], all_pipelines: bool, seconds: float, seed: int, target: str, parallelism: int | None
+) -> None:
+    """Measure how many complete random schedules of a PIPELINE one core draws per second.
+
+    A rollout draws one child per decision, builds no other, and asks the cost model once. It is compared with rollouts
+    that build all children of every state on the way, as tree search was first published on this space.
+    """
+    chosen = [*names, *(pipelines.names("papers") if all_pipelines else [])]
+    if not chosen:
+        raise click.UsageError("Give at least one PIPELINE, or --all.")
+    table = Table("Pipeline", "Funcs", "Drawn / s", "All built / s", "Factor")
+    factors = []
+    with steps_bar(len(chosen)) as on_step:
+        for name in chosen:
+            on_step(name)
+            problem = load_problem(name, target=target, parallelism=parallelism)
+            speed = measure_rollouts(problem, seconds=seconds, seed=seed)
+            factors.append(speed.factor)
+            table.add_row(
+                escape(problem.name),
+                str(problem.num_nodes),
+                f"{speed.drawn:,.0f}",
+                f"{speed.built:,.1f}",
+                f"{speed.factor:.1f}x",
+            )
+    console = Console()
+    console.print(table)
+    console.print(f"Geometric mean of the factors: {statistics.geometric_mean(factors):.1f}x")

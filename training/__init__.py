@@ -1,0 +1,1 @@
+"""Training of policies, value functions and cost models."""
