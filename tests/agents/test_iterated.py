@@ -1,0 +1,158 @@
+"""Iterated search."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import pytest
+
+import pipelines_for_tests
+from halidegym.agents.beam import BeamSearch
+from halidegym.agents.iterated import IteratedSearch
+from halidegym.agents.plan import Plan
+from halidegym.agents.random_search import RandomSearch
+from halidegym.agents.reference import Adams2019
+from halidegym.agents.tag import TAG
+from halidegym.envs.measurements import Timing
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.stopwatch import Stopwatch
+from halidegym.native._core import InvalidParameter, SearchExhausted
+from oracle.builder_problem import SSE_AVX2
+
+
+def fake_times(monkeypatch: pytest.MonkeyPatch, *seconds: float) -> None:
+    timings = iter([Timing("ok", (s,), 0.0) for s in seconds])
+    monkeypatch.setattr(Stopwatch, "time", lambda *_: next(timings))
+
+
+@pytest.fixture(scope="module")
+def mm() -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=2)
+
+
+def test_the_best_round_wins(mm: SchedulingProblem) -> None:
+    agent = RandomSearch(num_schedules=5)
+    plan = IteratedSearch(agent, rounds=6).plan(mm, seed=4)
+    assert len(plan.pass_costs) == 6
+    assert plan.cost == min(plan.pass_costs) == plan.candidates[0].cost
+    assert plan.pass_candidates[0] == agent.plan(mm, seed=4).candidates[0]
+    assert len(set(plan.pass_costs)) > 1
+    assert (plan.evaluations, plan.interrupted, plan.run_time) == (30, False, None)
+    costs = [candidate.cost for candidate in plan.candidates]
+    assert costs == sorted(costs)
+    history = [improvement.cost for improvement in plan.history]
+    assert history == sorted(history, reverse=True)
+    assert history[-1] == plan.cost
+    assert [i.evaluations for i in plan.history] == sorted(i.evaluations for i in plan.history)
+
+
+def test_one_round_is_the_search_itself(mm: SchedulingProblem) -> None:
+    agent = TAG(num_evaluations=50)
+    once, alone = IteratedSearch(agent, rounds=1).plan(mm, seed=9), agent.plan(mm, seed=9)
+    assert (once.cost, once.candidates, once.evaluations) == (alone.cost, alone.candidates, alone.evaluations)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_counts_decide_reproducibly(mm: SchedulingProblem, workers: int) -> None:
+    agent = IteratedSearch(BeamSearch(beam_size=4, passes=1, random_dropout=30), workers=workers)
+    plans = [agent.plan(mm, evaluations=3000, seed=seed) for seed in (1, 1, 2)]
+    assert plans[0].candidates == plans[1].candidates != plans[2].candidates
+    assert plans[0].evaluations == plans[1].evaluations
+    assert 3000 <= (plans[0].evaluations or 0) < 6000
+    assert len(plans[0].pass_costs) > 1
+
+
+def test_workers_find_what_one_finds(mm: SchedulingProblem) -> None:
+    agent = RandomSearch(num_schedules=20)
+    alone, together = (IteratedSearch(agent, rounds=7, workers=workers).plan(mm, seed=2) for workers in (1, 3))
+    assert (alone.candidates, alone.pass_costs) == (together.candidates, together.pass_costs)
+
+
+def test_seconds_end_the_rounds(mm: SchedulingProblem) -> None:
+    plan = IteratedSearch(TAG(num_evaluations=20)).plan(mm, seconds=0.5)
+    assert 0.5 <= plan.seconds < 30
+    assert not plan.interrupted
+    assert IteratedSearch(RandomSearch(num_schedules=3)).plan(mm, seconds=1e-9).cost
+
+
+def test_a_planner_that_expands_nothing_ends(mm: SchedulingProblem) -> None:
+    assert len(IteratedSearch(RandomSearch(num_schedules=3)).plan(mm, expansions=10).pass_costs) == 1
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_interrupt_returns_the_best_so_far(mm: SchedulingProblem, workers: int) -> None:
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    plan = IteratedSearch(RandomSearch(), workers=workers).plan(mm, seconds=60)
+    assert time.perf_counter() - start < 40
+    assert plan.interrupted
+    assert plan.cost is not None
+    timer.join()
+
+
+def test_errors_arrive() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.matmul, target=SSE_AVX2, parallelism=16)
+    with pytest.raises(SearchExhausted, match="memory_limit"):
+        IteratedSearch(BeamSearch(beam_size=2, memory_limit=0), workers=2).plan(problem)
+
+
+def test_the_fastest_of_several_parallelisms_wins() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, parallelism=1)
+    agent = IteratedSearch(RandomSearch(num_schedules=3), rounds=4, measured=3, parallelisms=(1, 4))
+    plan = agent.plan(problem)
+    assert plan.measurements == 3
+    assert plan.run_time is not None
+    assert 0 < plan.run_time < 10
+    assert plan.fingerprint.parallelism in (1, 4)
+    assert plan.schedule.problem.parallelism == plan.fingerprint.parallelism
+    assert plan.schedule_of(plan.candidates[0]).cpp() == plan.schedule.cpp()
+    assert plan.cost == plan.candidates[0].cost
+    assert len(plan.pass_costs) == 2
+
+
+def test_the_choice_by_time_overrules_the_cost(mm: SchedulingProblem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With run times that contradict the costs, the dearest finalist wins; one that fails never does."""
+    agent = IteratedSearch(RandomSearch(num_schedules=1), rounds=5, measured=4)
+    by_cost = sorted(
+        {p.cost: p for p in IteratedSearch(agent.agent, rounds=5).plan(mm).pass_candidates}.values(),
+        key=lambda c: c.cost,
+    )
+    fake_times(monkeypatch, 4.0, 3.0, 1.0, float("inf"))
+    plan = agent.plan(mm)
+    assert (plan.run_time, plan.measurements) == (1.0, 4)
+    assert plan.candidates[0] == by_cost[2]
+    assert plan.actions == by_cost[2].actions
+    fake_times(monkeypatch, 4.0)
+    plan = agent.plan(mm, measurements=1)
+    assert (plan.run_time, plan.measurements, plan.candidates[0]) == (4.0, 1, by_cost[0])
+
+
+def test_measured_plans_are_saved(
+    mm: SchedulingProblem, tmp_path: os.PathLike[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_times(monkeypatch, 0.25)
+    plan = IteratedSearch(RandomSearch(num_schedules=1), rounds=2, measured=1).plan(mm)
+    plan.save(f"{os.fspath(tmp_path)}/plan.json")
+    loaded = Plan.load(f"{os.fspath(tmp_path)}/plan.json", mm)
+    assert (loaded.run_time, loaded.measurements, loaded.candidates) == (0.25, 1, plan.candidates)
+
+
+def test_parameters_are_checked() -> None:
+    agent = RandomSearch()
+    for arguments in ({"rounds": 0}, {"workers": 0}, {"measured": -1}, {"parallelisms": (2, 16)}, {"parallelisms": ()}):
+        with pytest.raises(InvalidParameter, match=next(iter(arguments))):
+            IteratedSearch(agent, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="planner"):
+        IteratedSearch(Adams2019())  # type: ignore[arg-type]
+
+
+def test_iterated_search_is_a_value() -> None:
+    agent = IteratedSearch(TAG(), workers=2, measured=2, parallelisms=(2, 16))
+    assert pickle.loads(pickle.dumps(agent)) == agent
+    assert agent != IteratedSearch(TAG())
+    assert "TAG(" in repr(agent)

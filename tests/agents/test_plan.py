@@ -1,0 +1,100 @@
+"""Plans as values and as files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+import pipelines_for_tests
+from halidegym.agents.beam import BeamSearch
+from halidegym.agents.plan import Plan
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.native._core import FormatError, InvalidParameter
+from oracle.builder_problem import SSE_AVX2
+
+
+@pytest.fixture(scope="module")
+def problem() -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=16)
+
+
+@pytest.fixture(scope="module")
+def plan(problem: SchedulingProblem) -> Plan:
+    return BeamSearch(beam_size=4).plan(problem, seed=5)
+
+
+def test_it_is_immutable(plan: Plan) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        plan.cost = 0.0  # type: ignore[misc]
+
+
+def test_it_can_be_pickled(plan: Plan) -> None:
+    assert pickle.loads(pickle.dumps(plan)) == plan
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [BeamSearch(beam_size=4), BeamSearch(beam_size=4, subtiling=False), BeamSearch(beam_size=2, memory_limit=100)],
+    ids=["default", "no subtiling", "memory limit"],
+)
+def test_it_survives_a_file(agent: BeamSearch, problem: SchedulingProblem, tmp_path: Path) -> None:
+    plan = agent.plan(problem)
+    plan.save(tmp_path / "plan.json")
+    loaded = Plan.load(tmp_path / "plan.json", problem)
+    assert loaded == plan
+    assert loaded.schedule.cpp() == plan.schedule.cpp()
+    assert json.loads((tmp_path / "plan.json").read_text())["schedule"]["cpp"] == plan.schedule.cpp()
+
+
+def test_top_lists_the_best_candidates(plan: Plan) -> None:
+    assert plan.top(1)[0].actions == plan.actions
+    assert plan.top(1000) == plan.candidates
+    assert len(plan.top(2)) == min(2, len(plan.candidates))
+    assert plan.schedule_of(plan.top(1)[0]) == plan.schedule
+    with pytest.raises(InvalidParameter, match="top 0"):
+        plan.top(0)
+
+
+def test_it_says_what_its_cost_depends_on(plan: Plan, problem: SchedulingProblem) -> None:
+    fingerprint = plan.fingerprint
+    assert (fingerprint.problem_hash, fingerprint.target, fingerprint.parallelism) == (problem.hash, SSE_AVX2, 16)
+    assert fingerprint.weights_hash is not None
+    assert fingerprint.weights_hash.startswith("de088dc7")
+    assert fingerprint.halide_version.startswith("21.")
+    assert (plan.seed, plan.agent) == (5, repr(BeamSearch(beam_size=4)))
+
+
+def test_a_plan_of_another_problem_is_refused(plan: Plan, problem: SchedulingProblem, tmp_path: Path) -> None:
+    plan.save(tmp_path / "plan.json")
+    with pytest.raises(InvalidParameter, match="parallelism 16, and the problem given is another one"):
+        Plan.load(tmp_path / "plan.json", problem.with_parallelism(4))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda document: "[]", "is no plan"),
+        (lambda document: "{", "is no plan"),
+        (lambda document: json.dumps({**document, "kind": "recipe"}), "is no plan"),
+        (lambda document: json.dumps({**document, "version": 99}), "version 99"),
+        (lambda document: json.dumps({**document, "candidates": []}), "incomplete"),
+        (lambda document: json.dumps({k: v for k, v in document.items() if k != "history"}), "incomplete"),
+    ],
+)
+def test_damaged_files_are_refused(
+    change: object, message: str, plan: Plan, problem: SchedulingProblem, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.json"
+    plan.save(path)
+    path.write_text(change(json.loads(path.read_text())))  # type: ignore[operator]
+    with pytest.raises(FormatError, match=message):
+        Plan.load(path, problem)
+
+
+def test_a_missing_file_is_named(problem: SchedulingProblem, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"absent\.json: No such file"):
+        Plan.load(tmp_path / "absent.json", problem)

@@ -1,0 +1,136 @@
+"""Every planner on every search space: schedules, synthetic trees, and Python objects."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pipelines_for_tests
+from halidegym.agents.beam import BeamSearch
+from halidegym.agents.exhaustive import ExhaustiveSearch
+from halidegym.agents.greedy import Greedy
+from halidegym.agents.mb2fbs import MB2FBS
+from halidegym.agents.mcts import MCTS
+from halidegym.agents.native_search import NativeSearch
+from halidegym.agents.plan import Rules
+from halidegym.agents.random_search import RandomSearch
+from halidegym.agents.spaces import SpaceSolution
+from halidegym.agents.tag import TAG
+from halidegym.agents.uct import UCT
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
+from oracle.builder_problem import SSE_AVX2
+from search_spaces_for_tests import PythonSchedules, PythonTree
+
+PLANNERS = [
+    BeamSearch(beam_size=1),
+    BeamSearch(beam_size=8, passes=1),
+    BeamSearch(beam_size=8, random_dropout=50, passes=1),
+    Greedy(),
+    RandomSearch(num_schedules=100),
+    ExhaustiveSearch(),
+    MB2FBS(beta1=6, beta2=2, beta=8, passes=1),
+    MCTS(trees=3, iterations=10, threads=2),
+    TAG(num_evaluations=200),
+    UCT(num_evaluations=200),
+]
+
+
+def found(solution: SpaceSolution) -> tuple[Any, ...]:
+    """Everything but the time and the states."""
+    return solution.cost, solution.candidates, solution.pass_costs, solution.evaluations, solution.expansions
+
+
+@pytest.mark.parametrize("planner", PLANNERS, ids=repr)
+def test_a_python_object_is_searched_like_the_tree_in_cpp(planner: NativeSearch) -> None:
+    tree = SyntheticTree(branching=3, depth=5, delta=10, seed=1)
+    native, python = planner.solve(tree, seed=3), planner.solve(PythonTree(tree), seed=3)
+    assert found(native) == found(python)
+    assert python.state == python.actions
+    assert native.state.path_cost == native.cost >= tree.optimum()[0]
+
+
+@pytest.mark.parametrize("planner", [BeamSearch(beam_size=4, passes=3), RandomSearch(num_schedules=50)], ids=repr)
+def test_a_python_object_is_searched_like_schedules_in_cpp(planner: NativeSearch) -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=2)
+    space = Rules().space(problem)
+    python = planner.solve(PythonSchedules(space, problem.num_nodes), seed=5)
+    assert found(python) == found(planner.solve(space, seed=5))
+    plan = planner.plan(problem, seed=5)
+    assert (plan.cost, plan.candidates, plan.evaluations) == (python.cost, python.candidates, python.evaluations)
+
+
+def test_exhaustive_search_finds_the_known_optimum() -> None:
+    for delta in (0, 0.5, 3, 100):
+        tree = SyntheticTree(branching=3, depth=6, delta=delta, seed=7)
+        solution = ExhaustiveSearch().solve(tree)
+        assert (solution.cost, solution.actions) == (tree.optimum()[0], tuple(tree.optimum()[1]))
+        assert solution.evaluations == 3**6
+
+
+def test_budgets_hold_for_spaces() -> None:
+    tree = SyntheticTree(seed=1)
+    solution = TAG().solve(tree, evaluations=50)
+    assert (solution.evaluations, solution.interrupted) == (50, True)
+    with pytest.raises(InvalidParameter, match="evaluations"):
+        TAG().solve(tree, evaluations=0)
+
+
+class Failing(PythonTree):
+    def cost(self, path: tuple[int, ...]) -> float:
+        raise ZeroDivisionError(f"no cost of {path}")
+
+
+class Unacceptable(PythonTree):
+    def cost(self, path: tuple[int, ...]) -> Any:
+        return None
+
+
+class Nan(PythonTree):
+    def cost(self, path: tuple[int, ...]) -> float:
+        return float("nan")
+
+
+class Text(PythonTree):
+    def cost(self, path: tuple[int, ...]) -> Any:
+        return "cheap"
+
+
+class DeadEnds(PythonTree):
+    def decisions(self, path: tuple[int, ...]) -> list[int]:
+        return []
+
+
+@pytest.mark.parametrize("planner", PLANNERS, ids=repr)
+def test_what_a_python_object_raises_arrives(planner: NativeSearch) -> None:
+    with pytest.raises(ZeroDivisionError, match="no cost of"):
+        planner.solve(Failing(SyntheticTree(depth=3)))
+
+
+@pytest.mark.parametrize("planner", PLANNERS, ids=repr)
+@pytest.mark.parametrize("space", [Unacceptable, DeadEnds])
+def test_spaces_without_a_solution(planner: NativeSearch, space: type[PythonTree]) -> None:
+    with pytest.raises(SearchExhausted):
+        planner.solve(space(SyntheticTree(depth=3)))
+
+
+@pytest.mark.parametrize(
+    ("space", "message"), [(Nan, "nan"), (Text, "'cheap'"), (object, "root"), (dict, "no search space")]
+)
+def test_objects_that_are_no_spaces(space: Any, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        BeamSearch(beam_size=2).solve(space() if space in (object, dict) else space(SyntheticTree(depth=3)))
+
+
+def test_the_examples_of_the_documentation() -> None:
+    page = Path(__file__).parents[2] / "docs" / "environments" / "synthetic_tree.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+    names: dict[str, Any] = {}
+    for block in blocks:
+        if "help(" not in block:
+            exec(block, names)
+    assert (names["solution"].cost, names["solution"].state) == (12, (0, 1, 0, 1))
+    assert len(blocks) == 3

@@ -1,0 +1,297 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+import click
+import halide as hl
+import pytest
+from click.testing import CliRunner, Result
+
+import pipelines_for_tests
+from halidegym.agents.agent import Agent
+from halidegym.agents.autoscheduler_process import AutoschedulerFailed
+from halidegym.agents.beam import BeamSearch
+from halidegym.agents.greedy import Greedy
+from halidegym.envs import pipelines, suite_records
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.evaluation import demo, parity_command, suites_command
+from halidegym.evaluation.cli import main
+from halidegym.evaluation.parity import Check, Parity, Setting
+from oracle.builder_problem import SSE_AVX2
+
+PIPELINES = pipelines_for_tests.__file__
+SETTING = ["--target", SSE_AVX2, "--parallelism", "4"]
+
+
+def halidegym(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def _plain(source: str) -> str:
+    """Drop the suffixes by which Halide keeps names unique in a process."""
+    return re.sub(r"_\d+\b", "", source).strip()
+
+
+@pytest.mark.parametrize("command", [None, *main.commands], ids=str)
+def test_help_explains(command: str | None) -> None:
+    result = halidegym(*([command] if command else []), "--help")
+    assert result.exit_code == 0
+    lines = [line.strip() for line in result.output.splitlines()]
+    assert len(lines) > 4
+    assert ("PIPELINE is one of" in lines) == ("PIPELINE" in lines[0])
+    for parameter in main.commands[command].params if command else []:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{command} {parameter.name}"
+
+
+def test_list_shows_every_pipeline() -> None:
+    lines = [line.split() for line in halidegym("list").output.splitlines()[1:]]
+    assert [line[1] for line in lines] == pipelines.names()
+    (harris,) = [line for line in lines if line[1] == "harris"]
+    assert harris[:5] == ["papers-v1", "harris", "13", "13", "26"]
+    assert 1 < float(harris[5]) < int(harris[6])
+    assert harris[7:10] == ["1530", "x", "2554"]
+    generated = halidegym("list", "--suite", "random-test-v1").output.splitlines()[1:]
+    assert [line.split()[1] for line in generated] == pipelines.names("random-test-v1")
+
+
+def test_suites_checks_what_names_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    toys = next(suite for suite in pipelines.suites() if suite.name == "toy-v1")
+    assert all(suite.name in halidegym("suites").output for suite in pipelines.suites())
+    assert halidegym("suites", "--check", "--write").exit_code == 2
+    records = {"toy-v1": suite_records.read_records()["toy-v1"]}
+    monkeypatch.setattr(pipelines, "suites", lambda: [toys])
+    monkeypatch.setattr(suites_command, "read_records", lambda: records)
+    assert halidegym("suites", "--check").exit_code == 0
+    records["toy-v1"]["toy_blur"] = records["toy-v1"]["toy_scan"]
+    result = halidegym("suites", "--check")
+    assert (result.exit_code, result.stdout) == (1, "toy-v1: toy_blur is another problem than recorded\n")
+
+
+def test_suites_writes_the_records(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    written: list[suite_records.Records] = []
+    monkeypatch.setattr(suites_command, "write_records", written.append)
+    assert halidegym("suites", "--write", "--suite", "toy-v1", "--episodes", "2").exit_code == 0
+    (records,) = written
+    before = suite_records.read_records()
+    assert list(records) == list(before)
+    assert [record.hash for record in records["toy-v1"].values()] == [r.hash for r in before["toy-v1"].values()]
+    assert all(record.episodes == 2 for record in records["toy-v1"].values())
+    assert records["papers-v1"] == before["papers-v1"]
+
+
+MISSING = """
+import halide as hl
+
+def build():
+    x, y = hl.Var("x"), hl.Var("y")
+    image = hl.ImageParam(hl.UInt(8), 2, "image")
+    inside = hl.BoundaryConditions.repeat_edge(image)
+    scaled = hl.Func("scaled")
+    scaled[x, y] = hl.Param(hl.Float(32), "gain") * inside[x, y] + hl.select(hl.Param(hl.Int(32), "shift") > 3, 1, 0)
+    return scaled
+"""
+
+
+def test_missing_estimates_are_supplied_by_the_options_that_the_error_names(tmp_path: Path) -> None:
+    (tmp_path / "missing.py").write_text(MISSING)
+    command = ["schedule", f"{tmp_path / 'missing.py'}:build", "--agent", "greedy"]
+    for named, option in (
+        ("--estimate scaled=MIN,EXTENT,MIN,EXTENT", "--estimate=scaled=0,640,0,480"),
+        ("--param gain=VALUE", "--param=gain=1.5"),
+        ("--param shift=VALUE", "--param=shift=2"),
+        ("--estimate image=MIN,EXTENT,MIN,EXTENT", "--estimate=image=0,640,0,480"),
+    ):
+        result = halidegym(*command)
+        assert result.exit_code == 2
+        assert named in result.stderr, result.stderr
+        command.append(option)
+    assert halidegym(*command).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--param=gain", "no name=value"),
+        ("--param=gain=much", "no name=value"),
+        ("--param=unknown=1", "no parameter or output 'unknown'"),
+        ("--estimate=image=0,640,0", "no name=min,extent"),
+        ("--estimate=image=0,640", "2 pairs"),
+        ("--estimate=scaled=0,640", "the output 'scaled'. Give 2 pairs"),
+    ],
+)
+def test_bad_estimates(tmp_path: Path, option: str, message: str) -> None:
+    (tmp_path / "missing.py").write_text(MISSING)
+    result = halidegym("schedule", f"{tmp_path / 'missing.py'}:build", option)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "agent"),
+    [
+        (["--agent", "greedy"], Greedy()),
+        (["--beam", "4"], BeamSearch(beam_size=4)),
+        (["--beam", "2", "--passes", "2"], BeamSearch(beam_size=2, passes=2)),
+    ],
+    ids=["greedy", "beam", "two passes"],
+)
+def test_schedule_prints_the_source(arguments: list[str], agent: Agent) -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=4)
+    expected = agent.plan(problem)
+    result = halidegym("schedule", f"{PIPELINES}:mm", *SETTING, *arguments)
+    assert result.exit_code == 0, result.output
+    assert _plain(result.stdout) == _plain(expected.schedule.cpp())
+    assert result.stderr.strip().startswith(f"mm: cost {expected.cost:.6g}, {expected.evaluations:,} evaluations")
+
+
+def test_schedule_has_other_formats() -> None:
+    python, loops = (
+        halidegym("schedule", f"{PIPELINES}:mm", *SETTING, "--agent", "greedy", "--format", name).stdout
+        for name in ("python", "loops")
+    )
+    compile(python, "schedule", "exec")
+    assert "import halide as hl" in python
+    assert loops.splitlines()[0].startswith("realize: ")
+
+
+def test_random_search_takes_seed_and_budget() -> None:
+    errors = {
+        seed: halidegym(
+            "schedule", f"{PIPELINES}:mm", *SETTING, "--agent", "random", "--evaluations", "5", "--seed", seed
+        ).stderr
+        for seed in ("1", "2")
+    }
+    assert all(", 5 evaluations" in error for error in errors.values())
+    assert errors["1"].split(",")[0] != errors["2"].split(",")[0]
+
+
+def test_pipelines_come_from_modules_and_serialized_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_helpers.py").write_text("SIZE = 100\n")
+    (tmp_path / "my_pipelines.py").write_text(
+        "import halide as hl\n"
+        "from my_helpers import SIZE\n"
+        "def ramp():\n"
+        "    x, y, f = hl.Var('x'), hl.Var('y'), hl.Func('ramp')\n"
+        "    f[x, y] = x + y\n"
+        "    f.set_estimates([(0, SIZE), (0, SIZE)])\n"
+        "    return f\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    hl.serialize_pipeline(pipelines_for_tests.mm(), str(tmp_path / "mm.hlpipe"))
+    for pipeline in (
+        "my_pipelines:ramp",
+        "my_pipelines.py:ramp",
+        str(tmp_path / "my_pipelines.py") + ":ramp",
+        "mm.hlpipe",
+    ):
+        result = halidegym("schedule", pipeline, "--agent", "greedy")
+        assert result.exit_code == 0, result.output
+        assert "get_func(" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "message"),
+    [
+        ("no_such_pipeline", "no_such_pipeline"),
+        ("no_such_module:f", "Cannot import no_such_module"),
+        ("no_such_file.py:f", "There is no file no_such_file.py"),
+        ("no_such_file.hlpipe", "no_such_file.hlpipe"),
+        (f"{PIPELINES}:no_such_function", "has no function no_such_function"),
+    ],
+)
+def test_mistakes_are_explained_in_a_line(pipeline: str, message: str) -> None:
+    result = halidegym("schedule", pipeline)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert isinstance(result.exception, SystemExit)
+
+
+def test_schedules_are_timed_side_by_side(tmp_path: Path) -> None:
+    plan, database = tmp_path / "plan.json", tmp_path / "timings.db"
+    options = [f"{PIPELINES}:mm", "--parallelism", "2"]
+    quick = ["--threads", "1", "--rounds", "2", "--database", database]
+    assert halidegym("schedule", *options, "--beam", "2", "--save", plan).exit_code == 0
+    assert json.loads(plan.read_text())["agent"].startswith("BeamSearch(")
+    result = halidegym("time", *options, *quick, "root", plan, "li2018")
+    assert result.exit_code == 0, result.output
+    assert "Speed is relative to root" in " ".join(result.stdout.split())
+    assert "li2018" in result.stdout
+    again = halidegym("time", *options, *quick, "root", plan, "li2018")
+    assert again.stdout == result.stdout  # from the record
+    other = halidegym("time", f"{PIPELINES}:matmul", "--parallelism", "2", plan)
+    assert other.exit_code == 2
+    assert "another one" in other.stderr
+    assert "no schedule" in halidegym("time", *options, "unheard_of").stderr
+
+
+def test_parity_reports_equal_searches() -> None:
+    result = halidegym("parity", f"{PIPELINES}:mm", *SETTING, "--beam", "1,4", "--dropout", "100,40", "--seeds", "2,3")
+    assert result.exit_code == 0, result.output
+    assert "6 of 6 searches are equal" in result.output  # two widths, each once without dropout and with two seeds
+
+
+def test_parity_exits_with_1_on_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    def different(pipeline: str, setting: Setting) -> Parity:
+        checks = (Check("cost of pass 0", "1.0", "1.0", True), Check("cost evaluations", "7", "8", False))
+        return Parity(pipeline, setting, checks, our_seconds=1.0, plugin_seconds=2.0)
+
+    monkeypatch.setattr(parity_command, "check_parity", different)
+    result = halidegym("parity", "harris")
+    assert result.exit_code == 1
+    assert "DIFFERENT" in result.output
+    assert "0 of 1 searches are equal" in result.output
+
+
+def test_parity_goes_on_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails_on_one_core(pipeline: str, setting: Setting) -> Parity:
+        if setting.parallelism == 1:
+            raise AutoschedulerFailed("the plugin [died]")
+        return Parity(pipeline, setting, (), our_seconds=1.0, plugin_seconds=2.0)
+
+    monkeypatch.setattr(parity_command, "check_parity", fails_on_one_core)
+    result = halidegym("parity", "harris", "--parallelism", "1,2")
+    assert result.exit_code == 1
+    assert "FAILED. the plugin [died]" in result.output
+    assert "1 of 2 searches are equal" in result.output
+
+
+def test_parity_wants_a_pipeline() -> None:
+    result = halidegym("parity")
+    assert result.exit_code == 2
+    assert "--all" in result.stderr
+
+
+def test_parity_refuses_lists_of_something_else() -> None:
+    result = halidegym("parity", "harris", "--beam", "1,wide")
+    assert result.exit_code == 2
+    assert "no list of integers" in result.stderr
+
+
+def test_parity_measures_time() -> None:
+    result = halidegym("parity", f"{PIPELINES}:mm", *SETTING, "--beam", "4", "--time", "--runs", "1")
+    assert result.exit_code == 0, result.output
+    assert "CPU seconds and MiB" in result.output
+
+
+def test_the_demo_on_small_pipelines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "CASES", (demo.Case("harris", beam_size=2, options=(("width", 200), ("height", 100))),))
+    result = halidegym("demo")
+    assert result.exit_code == 0, result.output
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.output.splitlines() if "│" in line]
+    assert [row[1] for row in rows] == ["random", "greedy", "beam 2", "Adams2019 2"]
+    assert all(float(row[5]) > 0 for row in rows), "every schedule ran"
+    assert rows[2][2:4] == rows[3][2:4], "cost and evaluations of the beam and the plugin"
+    assert rows[2][5] == rows[3][5], "equal schedules share a timing"
+
+
+def test_settings_are_named_in_words() -> None:
+    assert str(Setting()) == "parallelism 16, beam 32"
+    assert (
+        str(dataclasses.replace(Setting(), random_dropout=10, seed=7)) == "parallelism 16, beam 32, dropout 10 seed 7"
+    )

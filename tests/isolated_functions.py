@@ -1,0 +1,33 @@
+"""What `test_isolated` runs in other processes, which must be able to import it."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import halide as hl
+
+from halidegym.evaluation.resources import Resources, measure
+from halidegym.native._core import InvalidParameter
+
+
+def add(a: int, *, b: int) -> int:
+    return a + b
+
+
+def name_of_a_func() -> str:
+    return hl.Func("isolated").name()
+
+
+def refuse() -> None:
+    print("words that are not the last")
+    raise InvalidParameter("refused there")
+
+
+def crash(words: str) -> None:
+    print(words, flush=True)
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def work() -> tuple[int, Resources]:
+    return measure(lambda: len(bytearray(64 * 2**20)) + sum(range(3_000_000)))

@@ -1,0 +1,1 @@
+"""The reference autoscheduler as an oracle: its cost model, its log and what it evaluates."""

@@ -1,0 +1,45 @@
+"""The package as a whole: what importing it gives."""
+
+import subprocess
+import sys
+
+import gymnasium as gym
+import pytest
+
+import halidegym
+
+
+def test_public_names_exist() -> None:
+    assert all(hasattr(halidegym, name) for name in halidegym.__all__)
+
+
+def test_importing_registers_the_environment() -> None:
+    script = "import gymnasium, halidegym; print(gymnasium.spec('HalideSchedule-v0').id)"
+    assert run_python(script) == "HalideSchedule-v0\n"
+    assert "HalideSchedule-v0" in gym.registry
+
+
+@pytest.mark.parametrize("imports", ["halidegym", "halide, halidegym", "halidegym, halide"])
+def test_one_libhalide_is_loaded(imports: str) -> None:
+    script = f"""
+import {imports}
+with open("/proc/self/maps") as maps:
+    print(len({{line.split()[-1] for line in maps if "libHalide.so" in line}}))
+"""
+    assert run_python(script) == "1\n"
+
+
+def test_errors_can_be_caught_as_what_they_are() -> None:
+    bases = {
+        halidegym.Error: Exception,
+        halidegym.InvalidParameter: ValueError,
+        halidegym.FormatError: ValueError,
+        halidegym.MissingEstimate: halidegym.UnsupportedPipeline,
+    }
+    assert all(issubclass(error, base) for error, base in bases.items())
+    derived = [halidegym.CompileError, halidegym.InternalError, halidegym.SearchExhausted, *bases]
+    assert all(issubclass(error, halidegym.Error) for error in derived)
+
+
+def run_python(script: str) -> str:
+    return subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
