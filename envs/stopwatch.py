@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import os
 import tempfile
@@ -65,6 +66,7 @@ class Stopwatch:
         self._compiler = Compiler(len(os.sched_getaffinity(0)) if compilers is None else compilers)
         self._count = 0
         self._trusted: dict[str, Path] = {}
+        self._files: dict[str, list[str]] = {}
 
     def __enter__(self) -> Stopwatch:
         return self
@@ -136,8 +138,9 @@ class Stopwatch:
     ) -> list[Comparison]:
         """Measure how many times faster schedules are than a baseline.
 
-        All take turns, a few samples each, so that a drift of the machine's speed hits them alike. A turn counts with its
-        least sample. Rounds that other processes disturbed do not count, if enough others are left.
+        All take turns, a few samples each, so that a drift of the machine's speed hits them alike. Each turn is a fresh
+        process, so that the intervals cover how processes happen to lie in memory, and counts with its least sample.
+        Rounds that other processes disturbed do not count, if enough others are left.
 
         Args:
             problem: as for `time`.
@@ -242,9 +245,18 @@ class Stopwatch:
                 return _Kernel(library, times, KernelFailed(outcome, words))
 
     def _running(self, problem: SchedulingProblem, kernel: _Kernel) -> RunningKernel:
-        files = input_arrays.write(problem, self._inputs, self._new_directory()) if self._inputs else []
         runtime = self._compiler.runtime_library(problem.target)
-        return RunningKernel(runtime, kernel.library, self.threads_for(problem), self.settings, files)
+        return RunningKernel(
+            runtime, kernel.library, self.threads_for(problem), self.settings, self._input_files(problem)
+        )
+
+    def _input_files(self, problem: SchedulingProblem) -> list[str]:
+        if not self._inputs:
+            return []
+        key = _identity(problem)
+        if key not in self._files:
+            self._files[key] = input_arrays.write(problem, self._inputs, self._new_directory())
+        return self._files[key]
 
     def _time(self, problem: SchedulingProblem, kernel: _Kernel) -> Timing:
         failure, taken, run_s = kernel.failure, list[Sample](), 0.0
@@ -265,14 +277,16 @@ class Stopwatch:
         self, problem: SchedulingProblem, kernels: Sequence[_Kernel], rounds: int, precision: float
     ) -> list[tuple[_Kernel, Entrant]]:
         """Let kernels take turns; the first one is the baseline."""
+        entrants = [
+            Entrant(
+                functools.partial(self._running, problem, kernel),
+                functools.partial(self._check, problem),
+                kernel.failure,
+            )
+            for kernel in kernels
+        ]
         limit_s = len(kernels) * (self.settings.time_limit_s + self.settings.patience_s)
-        with measuring(), contextlib.ExitStack() as stack:
-            entrants = [Entrant(kernel.failure) for kernel in kernels]
-            for kernel, entrant in zip(kernels, entrants, strict=True):
-                with entrant.failing():
-                    if entrant.failure is None:
-                        entrant.running = stack.enter_context(self._running(problem, kernel))
-                        self._check(problem, entrant.running)
+        with measuring():
             begin = time.monotonic()
             for done in range(rounds):
                 is_late = time.monotonic() - begin > limit_s
@@ -280,11 +294,7 @@ class Stopwatch:
                     break
                 for entrant in entrants:
                     entrant.take_turn()
-            for entrant in entrants:
-                with entrant.failing():
-                    if entrant.failure is None and entrant.running is not None:
-                        self._check(problem, entrant.running)
-            return list(zip(kernels, entrants, strict=True))
+        return list(zip(kernels, entrants, strict=True))
 
     def _check(self, problem: SchedulingProblem, running: RunningKernel) -> None:
         if self.settings.verify:

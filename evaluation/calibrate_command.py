@@ -18,7 +18,7 @@ from halidegym.evaluation.calibration import Calibration, calibrate
 from halidegym.evaluation.calibration_report import write_report
 from halidegym.evaluation.options import parallelism_option, target_option, with_pipeline_help
 from halidegym.evaluation.progress import steps_bar
-from halidegym.evaluation.runnable import runnable_problem
+from halidegym.evaluation.pipeline_argument import load_problem
 from halidegym.evaluation.timing_options import timing_options
 
 _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
@@ -63,7 +63,7 @@ def calibrate_command(
         steps_bar(schedules * len(chosen)) as on_step,
     ):
         for index, name in enumerate(chosen):
-            problem = runnable_problem(name, target=target, parallelism=parallelism)
+            problem = load_problem(name, target=target, parallelism=parallelism)
             share = (deadline - time.monotonic()) / (len(chosen) - index)
             calibrations.append(calibrate(problem, timer, schedules, seconds=share, seed=seed, on_schedule=on_step))
     Console().print(_table(calibrations))

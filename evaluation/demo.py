@@ -25,18 +25,15 @@ class Case:
     Attributes:
         pipeline: its name.
         beam_size: of beam search and the plugin.
-        options: of the pipeline, by name.
     """
 
     pipeline: str
     beam_size: int = 32
-    options: tuple[tuple[str, str | int], ...] = ()
 
 
-#: The published estimates of conv_layer are no sizes that it can run with. The plugin would take minutes for
-#: bilateral_grid with its usual beam of 32.
+#: The plugin would take minutes for bilateral_grid with its usual beam of 32.
 CASES = (
-    Case("conv_layer", options=(("estimates", "true"),)),
+    Case("conv_layer"),
     Case("mat_mul"),
     Case("unsharp"),
     Case("harris"),
@@ -82,7 +79,7 @@ def run_demo(threads: int, on_step: Callable[[str], None]) -> Iterator[Entry]:
         on_step: called with a text when a step begins; there are `num_steps`.
     """
     for case in CASES:
-        problem = run_isolated(_problem, case.pipeline, dict(case.options), threads)
+        problem = run_isolated(_problem, case.pipeline, threads)
         timings: dict[str, Timing] = {}
         for name, agent in agents(case.beam_size).items():
             on_step(f"{case.pipeline}: {name}")
@@ -104,5 +101,5 @@ def usable_threads() -> int:
     return min(2, len(os.sched_getaffinity(0)))
 
 
-def _problem(name: str, options: dict[str, str | int], parallelism: int) -> SchedulingProblem:
-    return SchedulingProblem.from_pipeline(pipelines.build(name, **options), parallelism=parallelism, name=name)
+def _problem(name: str, parallelism: int) -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines.build(name), parallelism=parallelism, name=name)

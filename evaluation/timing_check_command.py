@@ -12,7 +12,7 @@ from halidegym.envs.measurements import TimingSettings
 from halidegym.envs.stopwatch import Stopwatch
 from halidegym.evaluation.options import Failure, parallelism_option, target_option, with_pipeline_help
 from halidegym.evaluation.progress import steps_bar
-from halidegym.evaluation.runnable import runnable_problem
+from halidegym.evaluation.pipeline_argument import load_problem
 from halidegym.evaluation.schedule_argument import find_schedule
 from halidegym.evaluation.timing_check import Repeatability, Throughput, loaded_core, repeat, throughput
 from halidegym.evaluation.timing_options import timing_settings_options
@@ -44,7 +44,7 @@ def timing_check_command(
     core busy: do the ratios agree? Then random and good schedules are timed in a batch: how many a minute, and where does
     the time go?
     """
-    problem = runnable_problem(pipeline, target=target, parallelism=parallelism)
+    problem = load_problem(pipeline, target=target, parallelism=parallelism)
     a, b = (find_schedule(problem, name) for name in (first, second))
     if failure := a.failure or b.failure:
         raise Failure(failure)

@@ -21,7 +21,7 @@ from halidegym.envs.measurements import TimingSettings
 from halidegym.envs.timers import RecordingTimer
 from halidegym.evaluation.options import parallelism_option, target_option, with_pipeline_help
 from halidegym.evaluation.progress import steps_bar
-from halidegym.evaluation.runnable import runnable_problem
+from halidegym.evaluation.pipeline_argument import load_problem
 from halidegym.evaluation.schedule_argument import Candidate, find_schedule
 from halidegym.evaluation.side_by_side import Row, side_by_side
 from halidegym.evaluation.timing_options import timing_options
@@ -77,7 +77,7 @@ def timings_command(
             if time.monotonic() > deadline:
                 table.append((name, "", "", "", "", "", "not begun in time"))
                 continue
-            problem = runnable_problem(name, target=target, parallelism=parallelism)
+            problem = load_problem(name, target=target, parallelism=parallelism)
             candidates: list[Candidate] = []
             for kind in kinds:
                 on_step(f"{name}: searching: {kind}")
