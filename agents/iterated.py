@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.stopwatch import Stopwatch
+from halidegym.envs.timers import Timer, opened
 from halidegym.native._core import InvalidParameter
 
 _MAX_CANDIDATES = 32
@@ -44,6 +44,7 @@ class IteratedSearch(Agent):
         workers: rounds that go on at a time. Counts are divided among them.
         measured: how many schedules to time in the end; 0 to go by the cost.
         parallelisms: numbers of cores to schedule for in turn; None for that of the problem.
+        timer: where run times come from, such as a `Replay`; None to measure on this machine and record nothing.
     """
 
     agent: NativeSearch
@@ -51,6 +52,7 @@ class IteratedSearch(Agent):
     workers: int = 1
     measured: int = 0
     parallelisms: tuple[int, ...] | None = None
+    timer: Timer | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.agent, NativeSearch):
@@ -86,7 +88,7 @@ class IteratedSearch(Agent):
         elapsed, cpu_elapsed = time.perf_counter() - start, time.process_time() - cpu_start
         count = self.measured if measurements is None else min(self.measured, measurements)
         winner, run_time, timed = (
-            _fastest(problem, rounds.finalists(count)) if count else (rounds.cheapest(), None, None)
+            _fastest(problem, rounds.finalists(count), self.timer) if count else (rounds.cheapest(), None, None)
         )
         alike = [plan for plan in rounds.plans if plan.fingerprint == winner.fingerprint]
         return replace(
@@ -227,20 +229,34 @@ class _Rounds:
         return progress_bar(title, total, lambda *_: len(self.plans))
 
 
-def _fastest(problem: SchedulingProblem, finalists: Sequence[Plan]) -> tuple[Plan, float | None, int]:
+def _fastest(
+    problem: SchedulingProblem, finalists: Sequence[Plan], timer: Timer | None
+) -> tuple[Plan, float | None, int]:
     """Time schedules as schedules of the problem: the fastest, its seconds, and how many were timed.
 
-    Whatever number of cores they were made for, they run on the problem's threads. If none runs, it is the first one.
-    Ctrl-C ends the measurements.
+    Each runs in turns with the fastest one before it. Whatever number of cores they were made for, they run on the problem's
+    threads. If none runs, it is the first one. Ctrl-C ends the measurements.
     """
-    times: list[float] = []
-    with Stopwatch() as stopwatch, suppress(KeyboardInterrupt):
+    fastest, run_time, timed = finalists[0], math.inf, 0
+    with opened(timer) as clock, suppress(KeyboardInterrupt):
         for plan in finalists:
-            times.append(stopwatch.time(problem, plan.schedule).median_s)
-    fastest = min(times, default=math.inf)
-    if math.isinf(fastest):
-        return finalists[0], None, len(times)
-    return finalists[times.index(fastest)], fastest, len(times)
+            cost = _cost_for(problem, plan)
+            if math.isinf(run_time):
+                seconds = clock.time(problem, plan.schedule, cost=cost).median_s
+                is_faster = seconds < run_time
+            else:
+                costs = cost, _cost_for(problem, fastest)
+                comparison = clock.compare(problem, plan.schedule, fastest.schedule, costs=costs)
+                seconds, is_faster = comparison.a.median_s, comparison.ratio > 1
+            timed += 1
+            if is_faster:
+                fastest, run_time = plan, seconds
+    return fastest, None if math.isinf(run_time) else run_time, timed
+
+
+def _cost_for(problem: SchedulingProblem, plan: Plan) -> float | None:
+    """The plan's cost, if it is one for the problem's number of cores."""
+    return plan.cost if plan.fingerprint.parallelism == problem.parallelism else None
 
 
 def _merge(winner: Plan, plans: Sequence[Plan]) -> tuple[Candidate, ...]:

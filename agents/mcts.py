@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from halidegym.agents.agent import Budget, check_at_least, problem_of
+from halidegym.agents.agent import Budget, check_at_least
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.envs.schedule import Schedule
-from halidegym.envs.timing import time_schedule
-from halidegym.native._core import InvalidParameter, SearchResult, TreePolicy, mcts
+from halidegym.envs.timers import RunTime, opened
+from halidegym.native._core import InvalidParameter, SearchResult, State, TreePolicy, mcts
 
 
 @dataclass(frozen=True)
@@ -57,24 +58,6 @@ SELECTIONS = {
 exploration = 1/sqrt(2)), and the two that it describes as tried: the best cost, and the 0/1 reward."""
 
 
-@dataclass(frozen=True)
-class RunTime:
-    """Measures a schedule on this machine: compiles it, runs it, and takes the median.
-
-    Attributes:
-        threads: to run on; None for the parallelism of the problem, at most the usable cores.
-        time_limit_s: seconds to spend on samples of one schedule.
-    """
-
-    threads: int | None = None
-    time_limit_s: float = 0.5
-
-    def __call__(self, schedule: Schedule) -> float:
-        """Return seconds; infinity if the schedule fails."""
-        timing = time_schedule(schedule.problem, schedule, threads=self.threads, time_limit_s=self.time_limit_s)
-        return timing.median_s
-
-
 _ITERATIONS = 100  # if nothing else limits the search
 
 _PRESETS: dict[str, dict[str, Any]] = {
@@ -101,6 +84,8 @@ class MCTS(NativeSearch):
     are given here, a budget given to `plan` is divided evenly among the decisions; without one, each tree makes 100
     iterations per decision.
 
+    Of the plan, `pass_candidates` has one candidate per decision: the schedule that decided it.
+
     Attributes:
         trees: how many.
         greedy_trees: how many of them simulate greedily with the cost model; the others draw decisions uniformly.
@@ -119,7 +104,8 @@ class MCTS(NativeSearch):
         threads: None for as many as there are usable cores.
         measure: given a `Schedule`, returns its run time in seconds, infinite if it fails. Then not the cost decides, but
             the run time of each tree's best schedule: they are measured one after another, each once. The plan's
-            schedule is the fastest. `RunTime` measures on this machine. (In `solve` it is given a state.)
+            schedule is the fastest. (In `solve` it is given a state.) `RunTime()` measures on this machine, `RunTime(timer)`
+            with a `RecordingTimer` or a `Replay`.
     """
 
     trees: int = 16
@@ -135,7 +121,7 @@ class MCTS(NativeSearch):
     widening: float = 1.0
     tree_memory: int = 2**30
     threads: int | None = None
-    measure: Callable[[Any], float] | None = None
+    measure: Callable[[Any], float] | RunTime | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -182,39 +168,22 @@ class MCTS(NativeSearch):
             raise InvalidParameter(f"There is no preset {name!r}; give one of {', '.join(_PRESETS)}")
         return cls(**(_PRESETS[name] | changes))
 
-    def plan(
-        self,
-        problem_or_env: Any,
-        *,
-        seconds: float | None = None,
-        evaluations: int | None = None,
-        expansions: int | None = None,
-        measurements: int | None = None,
-        seed: int = 0,
-        progress: bool = False,
+    def search(
+        self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None = None
     ) -> Plan:
-        """Search for a good schedule; see `Agent.plan`.
-
-        One candidate of `Plan.pass_candidates` per decision: the schedule that decided it.
-        """
-        arguments: dict[str, Any] = {
-            "seconds": seconds,
-            "evaluations": evaluations,
-            "expansions": expansions,
-            "measurements": measurements,
-            "seed": seed,
-            "progress": progress,
-        }
+        """Do what `plan` does, with a callback, which can end the search from another thread."""
         if self.measure is None:
-            return super().plan(problem_or_env, **arguments)
-        problem, measure = problem_of(problem_or_env), self.measure
-        record = _Record(lambda state: measure(Schedule.from_state(problem, state)), measurements)
-        recording = dataclasses.replace(self, measure=cast(Any, record))
-        plan = NativeSearch.plan(recording, problem, **arguments)
+            return super().search(problem, budget, seed, on_progress)
+        with _of_states(self.measure, problem) as measure:
+            record = _Record(measure, budget.measurements)
+            recording = dataclasses.replace(self, measure=cast(Any, record))
+            plan = NativeSearch.search(recording, problem, budget, seed, on_progress)
         return _by_run_time(dataclasses.replace(plan, agent=repr(self)), record)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         unlimited = self.seconds_per_decision is budget.seconds is budget.evaluations is budget.expansions is None
+        if isinstance(self.measure, RunTime):
+            raise InvalidParameter("RunTime() times schedules; in solve, measure must be a function of a state")
         if self.measure is None or isinstance(self.measure, _Record):
             record = self.measure
         else:
@@ -253,6 +222,18 @@ class MCTS(NativeSearch):
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         return progress_bar(f"Tree search, {problem.name}", 2 * problem.num_nodes, lambda _pass, depth, _: depth)
+
+
+@contextlib.contextmanager
+def _of_states(
+    measure: Callable[[Any], float] | RunTime, problem: SchedulingProblem
+) -> Iterator[Callable[[State], float]]:
+    """A measurement of schedules as one of complete states."""
+    if not isinstance(measure, RunTime):
+        yield lambda state: measure(Schedule.from_state(problem, state))
+        return
+    with opened(measure.timer) as timer:
+        yield lambda state: timer.time(problem, Schedule.from_state(problem, state), cost=state.cost()).median_s
 
 
 class _Record:

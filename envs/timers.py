@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, Protocol
 
 from halidegym.envs.compile_worker import ScheduleLike
 from halidegym.envs.machine import this_machine
 from halidegym.envs.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.schedule import Schedule
 from halidegym.envs.schedule_key import schedule_key
 from halidegym.envs.stopwatch import Stopwatch
 from halidegym.envs.timing_database import Key, Record, TimingDatabase
@@ -38,19 +39,25 @@ class Timer(Protocol):
         """Let go of processes and files."""
 
 
-class RunTime:
-    """Seconds that a schedule takes, infinite if it fails: what agents take as their `measure`.
+@contextlib.contextmanager
+def opened(timer: Timer | None) -> Iterator[Timer]:
+    """The timer itself; for None, one that measures here, by default settings and with no record, until the context ends."""
+    if timer is not None:
+        yield timer
+        return
+    with contextlib.closing(RecordingTimer()) as own:
+        yield own
 
-    Args:
-        timer: where run times come from.
+
+@dataclasses.dataclass(frozen=True)
+class RunTime:
+    """Tells an agent to go by run times instead of costs.
+
+    Attributes:
+        timer: where they come from, such as a `Replay`; None to measure on this machine and record nothing.
     """
 
-    def __init__(self, timer: Timer) -> None:
-        self.timer = timer
-
-    def __call__(self, schedule: Schedule) -> float:
-        """Time a schedule, or look it up."""
-        return self.timer.time(schedule.problem, schedule).median_s
+    timer: Timer | None = dataclasses.field(default=None, repr=False)
 
 
 class RecordingTimer:

@@ -78,8 +78,8 @@ class Record:
 class TimingDatabase:
     """An append-only table of measurements. Use as a context.
 
-    Several processes may use one file at once. Each record is written as a whole or not at all, whatever happens to the
-    process or the disk.
+    Several processes may use one file at once; one object may be used by several threads, but not at once. Each record is
+    written as a whole or not at all, whatever happens to the process or the disk.
 
     Args:
         path: the file; created if it is missing.
@@ -98,6 +98,7 @@ class TimingDatabase:
                 uri=True,
                 timeout=60.0,
                 isolation_level=None,
+                check_same_thread=False,
             )
         try:
             with self._explained():

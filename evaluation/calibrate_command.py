@@ -17,8 +17,8 @@ from halidegym.envs.timers import RecordingTimer
 from halidegym.evaluation.calibration import Calibration, calibrate
 from halidegym.evaluation.calibration_report import write_report
 from halidegym.evaluation.options import parallelism_option, target_option, with_pipeline_help
-from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.timing_options import timing_options
 
 _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")

@@ -11,8 +11,8 @@ from rich.table import Table
 from halidegym.envs.measurements import TimingSettings
 from halidegym.envs.stopwatch import Stopwatch
 from halidegym.evaluation.options import Failure, parallelism_option, target_option, with_pipeline_help
-from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.schedule_argument import find_schedule
 from halidegym.evaluation.timing_check import Repeatability, Throughput, loaded_core, repeat, throughput
 from halidegym.evaluation.timing_options import timing_settings_options

@@ -20,8 +20,8 @@ from halidegym.envs.machine import this_machine
 from halidegym.envs.measurements import TimingSettings
 from halidegym.envs.timers import RecordingTimer
 from halidegym.evaluation.options import parallelism_option, target_option, with_pipeline_help
-from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.schedule_argument import Candidate, find_schedule
 from halidegym.evaluation.side_by_side import Row, side_by_side
 from halidegym.evaluation.timing_options import timing_options

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import signal
 import threading
 import time
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,16 +22,35 @@ from halidegym.agents.plan import Plan
 from halidegym.agents.random_search import RandomSearch
 from halidegym.agents.reference import Adams2019
 from halidegym.agents.tag import TAG
-from halidegym.envs.measurements import Timing
+from halidegym.envs import processes
+from halidegym.envs.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.stopwatch import Stopwatch
+from halidegym.envs.timers import RecordingTimer, Replay, Unrecorded
 from halidegym.native._core import InvalidParameter, SearchExhausted
 from oracle.builder_problem import SSE_AVX2
 
 
-def fake_times(monkeypatch: pytest.MonkeyPatch, *seconds: float) -> None:
-    timings = iter([Timing("ok", (s,), 0.0) for s in seconds])
-    monkeypatch.setattr(Stopwatch, "time", lambda *_: next(timings))
+class FixedTimes:
+    """A timer whose schedules take these seconds, in the order in which they are asked for first."""
+
+    def __init__(self, *seconds: float) -> None:
+        self._seconds = iter(seconds)
+        self._known: dict[str, Timing] = {}
+
+    def time(self, problem: SchedulingProblem, schedule: Any, *, cost: float | None = None) -> Timing:
+        if (source := schedule.cpp()) not in self._known:
+            seconds = next(self._seconds)
+            failed = math.isinf(seconds)
+            self._known[source] = Timing("crash", (), 0.0, "boom") if failed else Timing("ok", (seconds,), 0.0)
+        return self._known[source]
+
+    def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
+        timings = self.time(problem, a), self.time(problem, b)
+        ok = all(timing.outcome == "ok" for timing in timings)
+        ratio = timings[1].median_s / timings[0].median_s if ok else math.nan
+        return Comparison(ratio, ratio, ratio, *timings)
+
+    def close(self) -> None: ...
 
 
 @pytest.fixture(scope="module")
@@ -101,44 +125,54 @@ def test_errors_arrive() -> None:
         IteratedSearch(BeamSearch(beam_size=2, memory_limit=0), workers=2).plan(problem)
 
 
-def test_the_fastest_of_several_parallelisms_wins() -> None:
+def test_the_fastest_of_several_parallelisms_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, parallelism=1)
     agent = IteratedSearch(RandomSearch(num_schedules=3), rounds=4, measured=3, parallelisms=(1, 4))
-    plan = agent.plan(problem)
+    settings = TimingSettings(threads=1, time_limit_s=0.01, patience_s=0.01)
+    with closing(RecordingTimer(tmp_path / "timings.db", settings)) as timer:
+        plan = replace(agent, timer=timer).plan(problem)
     assert plan.measurements == 3
     assert plan.run_time is not None
-    assert 0 < plan.run_time < 10
+    assert plan.run_time > 0
     assert plan.fingerprint.parallelism in (1, 4)
     assert plan.schedule.problem.parallelism == plan.fingerprint.parallelism
     assert plan.schedule_of(plan.candidates[0]).cpp() == plan.schedule.cpp()
     assert plan.cost == plan.candidates[0].cost
     assert len(plan.pass_costs) == 2
 
+    # No compiler, no clock: no process at all.
+    monkeypatch.setattr(processes, "RUNNER", "/nonexistent")
+    replayed = replace(agent, timer=Replay(tmp_path / "timings.db")).plan(problem)
+    untimed = {"seconds": 0.0, "cpu_seconds": 0.0, "history": ()}
+    assert replace(replayed, **untimed) == replace(plan, **untimed)
+    with pytest.raises(Unrecorded, match="no measurement"):
+        replace(agent, timer=Replay(tmp_path / "timings.db")).plan(problem, seed=1)
 
-def test_the_choice_by_time_overrules_the_cost(mm: SchedulingProblem, monkeypatch: pytest.MonkeyPatch) -> None:
+
+def test_the_choice_by_time_overrules_the_cost(mm: SchedulingProblem) -> None:
     """With run times that contradict the costs, the dearest finalist wins; one that fails never does."""
     agent = IteratedSearch(RandomSearch(num_schedules=1), rounds=5, measured=4)
     by_cost = sorted(
         {p.cost: p for p in IteratedSearch(agent.agent, rounds=5).plan(mm).pass_candidates}.values(),
         key=lambda c: c.cost,
     )
-    fake_times(monkeypatch, 4.0, 3.0, 1.0, float("inf"))
-    plan = agent.plan(mm)
-    assert (plan.run_time, plan.measurements) == (1.0, 4)
-    assert plan.candidates[0] == by_cost[2]
-    assert plan.actions == by_cost[2].actions
-    fake_times(monkeypatch, 4.0)
-    plan = agent.plan(mm, measurements=1)
+    for seconds, run_time, winner in (
+        ((4.0, 3.0, 1.0, math.inf), 1.0, 2),
+        ((math.inf, 3.0, 4.0, 2.0), 2.0, 3),
+        ((math.inf,) * 4, None, 0),
+    ):
+        plan = replace(agent, timer=FixedTimes(*seconds)).plan(mm)
+        assert (plan.run_time, plan.measurements) == (run_time, 4)
+        assert plan.candidates[0] == by_cost[winner]
+        assert plan.actions == by_cost[winner].actions
+    plan = replace(agent, timer=FixedTimes(4.0)).plan(mm, measurements=1)
     assert (plan.run_time, plan.measurements, plan.candidates[0]) == (4.0, 1, by_cost[0])
 
 
-def test_measured_plans_are_saved(
-    mm: SchedulingProblem, tmp_path: os.PathLike[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_times(monkeypatch, 0.25)
-    plan = IteratedSearch(RandomSearch(num_schedules=1), rounds=2, measured=1).plan(mm)
-    plan.save(f"{os.fspath(tmp_path)}/plan.json")
-    loaded = Plan.load(f"{os.fspath(tmp_path)}/plan.json", mm)
+def test_measured_plans_are_saved(mm: SchedulingProblem, tmp_path: Path) -> None:
+    plan = IteratedSearch(RandomSearch(num_schedules=1), rounds=2, measured=1, timer=FixedTimes(0.25)).plan(mm)
+    plan.save(tmp_path / "plan.json")
+    loaded = Plan.load(tmp_path / "plan.json", mm)
     assert (loaded.run_time, loaded.measurements, loaded.candidates) == (0.25, 1, plan.candidates)
 
 

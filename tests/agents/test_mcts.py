@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import pickle
 import time
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from halidegym.agents.exhaustive import ExhaustiveSearch
-from halidegym.agents.mcts import MCTS, SELECTIONS, RunTime, Selection
-from halidegym.agents.plan import Rules
-from halidegym.envs import pipelines
+from halidegym.agents.iterated import IteratedSearch
+from halidegym.agents.mcts import MCTS, SELECTIONS, Selection
+from halidegym.agents.plan import Plan, Rules
+from halidegym.envs import pipelines, processes
+from halidegym.envs.measurements import TimingSettings
 from halidegym.envs.pipelines import toys
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.envs.schedule import Schedule
+from halidegym.envs.timers import RecordingTimer, Replay, RunTime, Unrecorded
 from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
 from oracle.builder_problem import SSE_AVX2
 
@@ -165,9 +171,37 @@ def test_errors_of_a_measurement_arrive(blur: SchedulingProblem) -> None:
         MCTS(trees=2, iterations=5, measure=measure).plan(blur)
 
 
-def test_it_measures_on_this_machine(blur: SchedulingProblem) -> None:
-    plan = MCTS(trees=2, iterations=3, measure=RunTime(threads=1, time_limit_s=0.01)).plan(blur, measurements=2)
-    assert plan.schedule_of(plan.candidates[0]) == plan.schedule
+def test_what_it_measured_can_be_replayed(
+    blur: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = MCTS(trees=2, iterations=3, greedy_trees=0)
+    settings = TimingSettings(threads=1, time_limit_s=0.01, patience_s=0.01)
+    with closing(RecordingTimer(tmp_path / "timings.db", settings)) as timer:
+        live = dataclasses.replace(agent, measure=RunTime(timer)).plan(blur, seed=3)
+    assert live.run_time is not None
+    assert (live.measurements or 0) > 1
+
+    # No compiler, no clock: no process at all.
+    monkeypatch.setattr(processes, "RUNNER", "/nonexistent")
+    replaying = dataclasses.replace(agent, measure=RunTime(Replay(tmp_path / "timings.db")))
+    replayed = replaying.plan(blur, seed=3)
+    assert outcome(replayed) == outcome(live)
+    iterated = IteratedSearch(replaying, rounds=1).plan(blur, seed=3)
+    assert iterated.actions == live.actions
+    with pytest.raises(Unrecorded, match="no measurement"):
+        replaying.plan(blur, seed=4)
+    estimating = dataclasses.replace(agent, measure=RunTime(Replay(tmp_path / "timings.db", missing="cost_model")))
+    assert estimating.plan(blur, seed=4).run_time is not None
+
+
+def outcome(plan: Plan) -> Plan:
+    """A plan without what its own search took."""
+    return dataclasses.replace(plan, seconds=0.0, cpu_seconds=0.0, history=())
+
+
+def test_run_times_are_of_schedules() -> None:
+    with pytest.raises(InvalidParameter, match="RunTime"):
+        MCTS(measure=RunTime()).solve(SyntheticTree(branching=2, depth=2, delta=1.0, seed=0))
 
 
 def test_presets() -> None:
