@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -93,6 +94,64 @@ def test_a_full_disk_is_an_error_and_leaves_the_records(database: TimingDatabase
         assert reopened._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         reopened.add(record)
         assert len(reopened) == 2
+
+
+FILL = """
+import dataclasses, resource, sys
+from pathlib import Path
+from halidegym.envs.measurements import Timing
+from halidegym.envs.timing_database import DatabaseError, Key, Record, TimingDatabase
+path, room = sys.argv[1], int(sys.argv[2])
+record = Record(Key("p", "s", "", "t", "m", 2, "{}"), "name", None, Timing("crash", (), 0.0, "x" * 30_000))
+with TimingDatabase(path) as database:
+    database.add(record)
+    if room:
+        limit = Path(path).stat().st_size + room
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    added = 1
+    try:
+        while True:
+            database.add(record)
+            added += 1
+    except DatabaseError as error:
+        print(error)
+    print(added, len(database), len(list(database.records())))
+    with TimingDatabase(path, read_only=True) as reopened:
+        print(reopened._connection.execute("PRAGMA integrity_check").fetchone()[0], len(reopened))
+"""
+
+
+def filled(command: list[str | Path]) -> str:
+    """Run `FILL`: the error, after which all records that were added are there, and nothing else."""
+    printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    message, counts, integrity = printed.splitlines()
+    added = counts.split()[0]
+    assert int(added) > 1
+    assert counts == f"{added} {added} {added}"
+    assert integrity == f"ok {added}"
+    return message
+
+
+def test_writes_that_the_system_refuses_leave_the_records(tmp_path: Path) -> None:
+    """Beyond the size that a file may have, a write fails in the kernel; Python ignores the signal that comes with it."""
+    database = tmp_path / "timings.db"
+    assert re.search(r"timings\.db: .*space on the disk", filled([sys.executable, "-c", FILL, database, "100000"]))
+    with TimingDatabase(database) as reopened:
+        count = len(reopened)
+        reopened.add(Record(KEY, "name", None, TIMING))
+        assert len(reopened) == count + 1
+
+
+def test_a_disk_that_is_really_full_leaves_the_records(tmp_path: Path) -> None:
+    """A file system of 300 KB in memory, which only this process and its children see."""
+    mount = f"mount -t tmpfs -o size=300k none {tmp_path}"
+    isolated: list[str | Path] = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    try:
+        subprocess.run([*isolated, mount], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this user may not mount a file system")
+    command = f'{mount} && exec "$0" -c "$1" {tmp_path / "timings.db"} 0'
+    assert re.search(r"timings\.db: .*full.*space on the disk", filled([*isolated, command, sys.executable, FILL]))
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database" * 100])
