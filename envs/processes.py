@@ -1,7 +1,7 @@
 """Processes for what may crash, hang or eat memory: confined, given a time, and gone when this one is.
 
 Every process is started by a small program (`native/runner/confine.cpp`) that puts it in a session of its own, limits its
-memory, and has the kernel end it with its parent. Nothing here forks Python.
+memory, and has the kernel end it with its parent: with the thread that started it. Nothing here forks Python.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from halidegym.envs import input_arrays
 from halidegym.envs.compile_worker import ScheduleLike
 from halidegym.envs.compiler import CompilationError, Compiler, CompileTimes
 from halidegym.envs.kernel import KernelFailed, RunningKernel, Sample
+from halidegym.envs.kernel_store import KernelStore
 from halidegym.envs.machine import compiling, measuring, this_machine
 from halidegym.envs.measurements import Comparison, Outcome, Timing, TimingSettings
 from halidegym.envs.problem import SchedulingProblem
@@ -51,6 +52,7 @@ class Stopwatch:
             image is the last one. The array covers the estimated region of the input; where rounded-up tiles read beyond it,
             its edges are repeated.
         compilers: how many schedules to compile at once; by default one per usable core.
+        kernels: folder to keep compiled schedules in, and to look for them; None compiles everything anew.
     """
 
     def __init__(
@@ -59,11 +61,15 @@ class Stopwatch:
         *,
         inputs: Mapping[str, NDArray[Any]] | None = None,
         compilers: int | None = None,
+        kernels: str | os.PathLike[str] | None = None,
     ) -> None:
         self.settings = TimingSettings() if settings is None else settings
         self._inputs = dict(inputs or {})
         self._scratch = tempfile.TemporaryDirectory(prefix="halidegym-")
         self._compiler = Compiler(len(os.sched_getaffinity(0)) if compilers is None else compilers)
+        # The kernel ends processes with the thread that started them, so the threads stay as long as the compilers.
+        self._pool = ThreadPoolExecutor(self._compiler.workers)
+        self._store = None if kernels is None else KernelStore(kernels)
         self._count = 0
         self._trusted: dict[str, Path] = {}
         self._files: dict[str, list[str]] = {}
@@ -78,6 +84,7 @@ class Stopwatch:
 
     def close(self) -> None:
         """End all processes and remove all files."""
+        self._pool.shutdown(cancel_futures=True)
         self._compiler.close()
         self._scratch.cleanup()
 
@@ -95,6 +102,12 @@ class Stopwatch:
         """How many threads a problem's schedules run on."""
         usable = self.settings.cpus or os.sched_getaffinity(0)
         return self.settings.threads or min(problem.parallelism, len(usable))
+
+    def compile(self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]) -> None:
+        """Compile schedules of a problem, and the trusted one, for the folder of kernels; failures are passed over."""
+        for kernel in self._compiled(problem, [TrustedSchedule(problem), *schedules]):
+            with kernel:
+                pass
 
     def time(self, problem: SchedulingProblem, schedule: ScheduleLike) -> Timing:
         """Compile a schedule and measure its run time.
@@ -219,15 +232,14 @@ class Stopwatch:
     ) -> list[contextlib.AbstractContextManager[_Kernel]]:
         """Compile in parallel. Each kernel's library is there until its context is left."""
         libraries = [self._new_directory() / "kernel.so" for _ in schedules]
-        if len(schedules) == 1:
-            return [_kept(self._compile(problem, schedules[0], libraries[0]))]
-        with ThreadPoolExecutor(self._compiler.workers) as pool:
-            try:
-                jobs = zip(schedules, libraries, strict=True)
-                return [_kept(kernel) for kernel in pool.map(lambda job: self._compile(problem, *job), jobs)]
-            except BaseException:
-                self._compiler.interrupt()  # Ctrl-C: the pool waits for its threads
-                raise
+        jobs = [self._pool.submit(self._compile, problem, *job) for job in zip(schedules, libraries, strict=True)]
+        try:
+            return [_kept(job.result()) for job in jobs]
+        except BaseException:  # Ctrl-C
+            for job in jobs:
+                job.cancel()
+            self._compiler.interrupt()
+            raise
 
     def _compile(self, problem: SchedulingProblem, schedule: ScheduleLike, library: Path) -> _Kernel:
         timeout_s = self.settings.compile_timeout_s
@@ -235,7 +247,10 @@ class Stopwatch:
             begin = time.perf_counter()
             try:
                 self._compiler.runtime_library(problem.target)
-                return _Kernel(library, self._compiler.compile(problem, schedule, library, timeout_s=timeout_s))
+                compile_ = self._compiler.compile
+                if self._store is not None:
+                    compile_ = functools.partial(self._store.compile, self._compiler)
+                return _Kernel(library, compile_(problem, schedule, library, timeout_s=timeout_s))
             except CompilationError as error:
                 failed = KernelFailed.of(error.finished)
                 is_refused = failed.outcome == "run_error"

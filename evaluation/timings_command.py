@@ -13,13 +13,17 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from halidegym.envs import pipelines
 from halidegym.envs.machine import this_machine
 from halidegym.envs.measurements import TimingSettings
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.stopwatch import Stopwatch
 from halidegym.envs.timers import RecordingTimer
-from halidegym.evaluation.options import parallelism_option, target_option, with_pipeline_help
+from halidegym.evaluation.candidate_store import find_or_load
+from halidegym.evaluation.isolated import run_isolated
+from halidegym.evaluation.options import Failure, parallelism_option, target_option, with_pipeline_help
 from halidegym.evaluation.pipeline_argument import load_problem
 from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.schedule_argument import Candidate, find_schedule
@@ -43,6 +47,12 @@ _COLUMNS = ("Pipeline", "Schedule", "Cost", "Median, ms", "Minimum, ms", "Speed 
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the table to this Markdown file."
 )
+@click.option(
+    "--cache",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep what was searched and compiled in this folder, and look there first.",
+)
+@click.option("--prepare", is_flag=True, help="Search and compile into the --cache, and time nothing.")
 @timing_options
 @target_option
 @parallelism_option
@@ -55,6 +65,8 @@ def timings_command(
     search_seconds: float,
     rounds: int,
     output: Path | None,
+    cache: Path | None,
+    prepare: bool,
     settings: TimingSettings,
     database: Path | None,
     again: bool,
@@ -64,25 +76,37 @@ def timings_command(
     """Time planners and Halide's own autoschedulers on many pipelines.
 
     On each PIPELINE they are run, their schedules are compiled, and timed in turns. What fails is shown as such.
+
+    Searching and compiling take longer than timing, and need no quiet machine. So do them first, with --cache and
+    --prepare; then the same command without --prepare times what it finds there. With --database as well, a run that was
+    cut off goes on where it ended.
     """
+    if prepare and cache is None:
+        raise Failure("--prepare needs a --cache to prepare")
     chosen = names or tuple(pipelines.names(suite))
     kinds = schedules.split(",")
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     table: list[tuple[str, ...]] = []
+    threads = 0
     with (
-        contextlib.closing(RecordingTimer(database, settings, remeasure=again)) as timer,
+        contextlib.closing(_timer(database, settings, again, cache)) as timer,
         steps_bar((len(kinds) + 1) * len(chosen)) as on_step,
     ):
         for name in chosen:
             if time.monotonic() > deadline:
                 table.append((name, "", "", "", "", "", "not begun in time"))
                 continue
-            problem = load_problem(name, target=target, parallelism=parallelism)
+            # A fresh process: Func names, which Halide numbers a process, are part of what is kept.
+            problem = run_isolated(load_problem, name, target=target, parallelism=parallelism)
             candidates: list[Candidate] = []
             for kind in kinds:
                 on_step(f"{name}: searching: {kind}")
-                candidates.append(find_schedule(problem, kind, seconds=search_seconds))
-            on_step(f"{name}: compiling and timing")
+                candidates.append(_search(cache, problem, kind, search_seconds))
+            on_step(f"{name}: compiling" if prepare else f"{name}: compiling and timing")
+            if prepare:
+                timer.stopwatch.compile(problem, [found.schedule for found in candidates if not found.failure])
+                continue
+            threads = timer.stopwatch.threads_for(problem)
             try:
                 rows = side_by_side(problem, candidates, timer, rounds=rounds)
             except Error as error:
@@ -90,10 +114,23 @@ def timings_command(
                 continue
             table.extend((problem.name, *_cells(row)) for row in rows)
             if output is not None:
-                _write(output, table)
+                _write(output, table, threads)
+    if prepare:
+        return
     Console().print(_rich(table))
     if output is not None:
-        _write(output, table)
+        _write(output, table, threads)
+
+
+def _timer(database: Path | None, settings: TimingSettings, again: bool, cache: Path | None) -> RecordingTimer:
+    stopwatch = Stopwatch(settings, kernels=None if cache is None else cache / "kernels")
+    return RecordingTimer(database, remeasure=again, stopwatch=stopwatch)
+
+
+def _search(cache: Path | None, problem: SchedulingProblem, kind: str, seconds: float) -> Candidate:
+    if cache is None:
+        return find_schedule(problem, kind, seconds=seconds)
+    return find_or_load(cache / "plans", problem, kind, seconds=seconds)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -101,25 +138,27 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _rich(table: Sequence[tuple[str, ...]]) -> Table:
-    result = Table(*_COLUMNS, title=f"Run times on {this_machine().cpu}", title_justify="left")
+    columns = [Column(name, overflow="fold") for name in _COLUMNS]
+    result = Table(*columns, title=f"Run times on {this_machine().cpu}", title_justify="left")
     for row in table:
         result.add_row(*map(escape, row))
     return result
 
 
-def _write(page: Path, table: Sequence[tuple[str, ...]]) -> None:
+def _write(page: Path, table: Sequence[tuple[str, ...]], threads: int) -> None:
     machine, today = this_machine(), dt.datetime.now(tz=dt.timezone.utc).date()
     lines = [
         "# Run times of the benchmark pipelines",
         "",
-        f"Measured on {today} on {machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, Halide",
-        f"{machine.halide_version}; machine fingerprint `{machine.fingerprint}`. Made by",
+        f"Measured on {today} with {threads} threads on {machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB,",
+        f"Halide {machine.halide_version}; machine fingerprint `{machine.fingerprint}`. Made by",
         "",
         f"    halidegym {' '.join(sys.argv[1:])}",
         "",
-        "Schedules of a pipeline take turns; the speed is relative to the first one, as the median over the rounds with an",
-        "interval of 95 %. After the median, ± is half the range of its middle half of samples. A row is *disturbed* where",
-        "other processes took cores away in all samples: its times are too long, and its ratio is that of a busy machine.",
+        "Schedules of a pipeline take turns, each turn in a fresh process; the speed is relative to the first one, as the",
+        "median over the rounds with an interval of 95 %. After the median time, ± is half the range of its middle half of",
+        "samples. A row is *disturbed* where other processes took cores away in all samples: its times are too long, and",
+        "its ratio is that of a busy machine.",
         "",
         f"| {' | '.join(_COLUMNS)} |",
         "|---|---|---:|---:|---:|---:|---|",

@@ -18,14 +18,15 @@ import halide as hl
 import pytest
 
 from halidegym.envs.compile_worker import ScheduleLike
-from halidegym.envs.compiler import Compiler, CompileTimes
+from halidegym.envs.compiler import CompilationError, Compiler, CompileTimes
 from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.processes import ConfinedProcess, ProcessEnded
+from halidegym.envs.processes import ConfinedProcess, Finished, ProcessEnded
 from halidegym.envs.stopwatch import Stopwatch
 from halidegym.envs.timing import TimingSettings
 from halidegym.envs.timing_database import TimingDatabase
 from halidegym.envs.trusted_schedule import TrustedSchedule
 from halidegym.native import _core
+from schedules_for_tests import random_schedule
 
 QUICK = TimingSettings(time_limit_s=0.05, patience_s=0.05, memory_bytes=1 << 30, threads=1)
 FAULTS = {
@@ -147,6 +148,42 @@ def test_a_compiler_that_is_killed_is_an_outcome_and_replaced(problem: Schedulin
             os.kill(child, signal.SIGKILL)
             time.sleep(0.1)
         assert stopwatch.time(problem, None).outcome == "ok"
+
+
+def test_compilers_are_kept_from_one_batch_to_the_next(problem: SchedulingProblem) -> None:
+    with Stopwatch(QUICK, compilers=2) as stopwatch:
+        compilers = set()
+        for _ in range(3):
+            assert [timing.outcome for timing in stopwatch.time_all(problem, [None, None])] == ["ok", "ok"]
+            compilers.update(children_of(os.getpid()))
+    assert len(compilers) == 2
+
+
+def test_kernels_are_kept_and_refusals_of_the_compiler_are_too(
+    problem: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f, x, xi = hl.Func("f"), hl.Var("x"), hl.Var("xi")
+    f[x, xi] = x + xi  # the inner half of a split x would be a second xi
+    f.set_estimates([(0, 256), (0, 256)])
+    refused = SchedulingProblem.from_pipeline(f)
+    schedule = random_schedule(refused, 0)
+    with Stopwatch(QUICK, kernels=tmp_path) as stopwatch:
+        stopwatch.compile(problem, [None])
+        stopwatch.compile(refused, [schedule])
+        stopwatch.compile(problem, [None])
+
+    def no_compiler(*_: object, **__: object) -> CompileTimes:
+        raise CompilationError(Finished("timeout", "it was asked again"))
+
+    monkeypatch.setattr(Compiler, "compile", no_compiler)
+    with Stopwatch(QUICK, kernels=tmp_path) as stopwatch:
+        known, again = stopwatch.time(problem, None), stopwatch.time(refused, schedule)
+        assert (known.outcome, again.outcome) == ("ok", "compile_error")
+        assert 0 < known.halide_s < known.compile_s
+        assert "xi" in again.error
+        other = SchedulingProblem.from_pipeline(f, target="x86-64-linux-sse41")
+        with pytest.raises(_core.Error, match="asked again"):
+            stopwatch.time(other, None)
 
 
 def test_last_words_of_a_crash() -> None:

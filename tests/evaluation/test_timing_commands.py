@@ -10,8 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import pipelines_for_tests
+from halidegym.agents.greedy import Greedy
+from halidegym.envs.compiler import Compiler
 from halidegym.envs.measurements import Comparison, Timing
 from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.stopwatch import Stopwatch
 from halidegym.envs.trusted_schedule import TrustedSchedule
 from halidegym.evaluation.calibration import Calibration, Point, draw, spearman
 from halidegym.evaluation.cli import main
@@ -38,6 +41,27 @@ def test_timings_of_many_pipelines(tmp_path: Path) -> None:
     assert [(row[1], row[4] != "-", row[5] == "-") for row in rows] == [("greedy", True, True), ("root", True, False)]
     late = halidegym("timings", MM, *QUICK, "--seconds", "0")
     assert "not begun" in late.stdout
+
+
+def test_timings_of_what_was_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ["timings", MM, *QUICK, "--schedules", "greedy,root", "--rounds", "2", "--cache", tmp_path / "cache"]
+    assert halidegym(*command, "--prepare").stdout == ""
+    made = sorted(path.suffix for path in tmp_path.glob("cache/*/*"))
+    assert made == [".json", ".json", ".plan", ".plan", ".so", ".so"]  # the trusted schedule is root
+
+    def nothing_left(*_: object, **__: object) -> None:
+        raise AssertionError("it has been prepared")
+
+    monkeypatch.setattr(Compiler, "compile", nothing_left)
+    monkeypatch.setattr(Greedy, "plan", nothing_left)
+    database = tmp_path / "timings.db"
+    first = halidegym(*command, "--database", database)
+    assert "root" in first.stdout
+    monkeypatch.setattr(Stopwatch, "compare_all", nothing_left)
+    assert halidegym(*command, "--database", database).stdout == first.stdout
+    without = CliRunner().invoke(main, ["timings", MM, "--prepare"])
+    assert without.exit_code == 2
+    assert "--cache" in without.output
 
 
 def test_calibration_writes_a_page_and_a_plot(tmp_path: Path) -> None:
