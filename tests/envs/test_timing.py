@@ -33,13 +33,6 @@ from schedules_for_tests import random_schedule
 NAMES = ["blur", "hist", "odd_sizes", "scan", "several_updates", "tuple_of_types", "two_outputs", "triangular"]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def problem_of(name: str) -> SchedulingProblem:
     return SchedulingProblem.from_pipeline(pipelines_for_tests.ALL[name](), parallelism=2, name=name)
 

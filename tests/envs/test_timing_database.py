@@ -31,13 +31,6 @@ KEY = Key("problem", "schedule", "", "target", "machine", 2, "{}")
 TIMING = Timing("ok", (0.1 + 0.2, 1 / 3), 0.5, disturbed=(False, True), machine=this_machine())
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[TimingDatabase]:
     with TimingDatabase(tmp_path / "timings.db") as database:
