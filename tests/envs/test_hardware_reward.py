@@ -113,6 +113,7 @@ def test_replay_repeats_what_was_measured(
     for reward, info in live:
         assert info["timing"].outcome == "ok"
         assert info["timing"].machine is not None
+        assert info["fingerprint"].problem_hash == problem.hash
         assert reward == pytest.approx(math.log(info["comparison"].ratio))
 
     # No compiler, no clock: no process at all.
