@@ -147,6 +147,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     | `target` | this machine | Halide target string |
     | `parallelism` | usable cores | number of cores to schedule for |
     | `estimates` | none | of the pipeline's parameters, see `SchedulingProblem.from_pipeline` |
+    | `pipeline_options` | none | of the function that builds the pipeline, such as `{"size": (160, 128)}` |
     | `weights` | the built-in ones | of the cost model: `Weights`, or the path of a `.weights` file |
     | `subtiling` | `True` | Funcs may be tiled more than once; if not, all are placed before any is parallelized |
     | `memory_limit` | none | bytes of working set that a schedule may need beyond its outputs |
@@ -158,7 +159,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     A pipeline can be given as a registered name, a `halide.Func` or `halide.Pipeline`, a function that returns one, the
     path of an `.hlpipe` file, or a `SchedulingProblem`. `"random"` generates another pipeline for each episode, drawn
     from the train split of `random-train-v1`; observations have room for the largest of them (36 stages, 48 edges, 7
-    loops), and estimates are not needed.
+    loops), and neither estimates nor options are taken.
 
     ```python
     import gymnasium as gym, halidegym
@@ -187,6 +188,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         target: str | None = None,
         parallelism: int | None = None,
         estimates: Mapping[str, Estimate] | None = None,
+        pipeline_options: Mapping[str, Any] | None = None,
         weights: _core.Weights | str | Path | None = None,
         subtiling: bool = True,
         memory_limit: int | None = None,
@@ -213,6 +215,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             target=target,
             parallelism=parallelism,
             estimates=estimates,
+            pipeline_options=pipeline_options,
             weights=weights,
             subtiling=subtiling,
             memory_limit=memory_limit,

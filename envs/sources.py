@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import halide as hl
 
@@ -23,30 +25,44 @@ def load_problem(
     target: str | None = None,
     parallelism: int | None = None,
     estimates: Mapping[str, Estimate] | None = None,
+    pipeline_options: Mapping[str, Any] | None = None,
 ) -> SchedulingProblem:
     """The scheduling problem that `source` stands for.
 
     Args:
         source: the name of a registered pipeline, the path of an `.hlpipe` file, a `halide.Func` or `halide.Pipeline`,
-            a function without arguments that returns one, or a `SchedulingProblem`.
+            a function that returns one, or a `SchedulingProblem`.
         target: a Halide target string; this machine by default, or the target that a problem was made for.
         parallelism: number of cores to schedule for; the usable ones by default, or those that a problem was made for.
-        estimates: of the pipeline's parameters, see `SchedulingProblem.from_pipeline`.
+        estimates: of the pipeline's parameters and outputs, see `SchedulingProblem.from_pipeline`.
+        pipeline_options: arguments of the function that builds the pipeline, such as its `size`.
 
     Raises:
-        InvalidParameter: there is no pipeline or file of this name, or a problem was made for another target.
+        InvalidParameter: there is no pipeline or file of this name, a problem was made for another target or cannot get
+            estimates any more, or the pipeline has no such option.
         MissingEstimate, UnsupportedPipeline, FormatError, TypeError: see `SchedulingProblem.from_pipeline`.
     """
+    options = dict(pipeline_options or {})
     if isinstance(source, SchedulingProblem):
+        _refuse(options, f"the problem {source.name!r} is built already")
+        _refuse(estimates, f"the problem {source.name!r} is built already", "estimates")
         return _adapted(source, target, parallelism)
     name = None
     if isinstance(source, str) and pipelines.is_name(source):
-        name, source = source, pipelines.build(source)
-    elif isinstance(source, str | os.PathLike) and not Path(source).is_file():
-        raise InvalidParameter(
-            f"There is no pipeline {os.fspath(source)!r}: give one of {', '.join(pipelines.names())}; or the path of "
-            "an .hlpipe file, a halide.Func, a halide.Pipeline, a function that returns one, or a SchedulingProblem"
-        )
+        name, source = _named(source, options), _build_registered(source, options)
+    elif isinstance(source, str | os.PathLike):
+        if not Path(source).is_file():
+            raise InvalidParameter(
+                f"There is no pipeline {os.fspath(source)!r}: give one of {', '.join(pipelines.names())}; or the path of "
+                "an .hlpipe file, a halide.Func, a halide.Pipeline, a function that returns one, or a SchedulingProblem"
+            )
+        _refuse(options, f"{os.fspath(source)} is built already")
+    elif isinstance(source, hl.Func | hl.Pipeline):
+        _refuse(options, f"a halide.{type(source).__name__} is built already")
+    elif options and callable(source):
+        function = getattr(source, "__name__", type(source).__name__)
+        _check_options(source, options, function)
+        name, source = _named(function, options), source(**options)
     return SchedulingProblem.from_pipeline(
         source, target="host" if target is None else target, parallelism=parallelism, estimates=estimates, name=name
     )
@@ -58,6 +74,7 @@ def load_problems(
     target: str | None = None,
     parallelism: int | None = None,
     estimates: Mapping[str, Estimate] | None = None,
+    pipeline_options: Mapping[str, Any] | None = None,
 ) -> tuple[SchedulingProblem, ...]:
     """The problems of one source or of a sequence of them; see `load_problem`.
 
@@ -69,8 +86,43 @@ def load_problems(
     if not sources:
         raise InvalidParameter("The sequence of pipelines is empty: give at least one")
     return tuple(
-        load_problem(source, target=target, parallelism=parallelism, estimates=estimates) for source in sources
+        load_problem(
+            source,
+            target=target,
+            parallelism=parallelism,
+            estimates=estimates,
+            pipeline_options=pipeline_options,
+        )
+        for source in sources
     )
+
+
+def _build_registered(name: str, options: Mapping[str, Any]) -> hl.Pipeline:
+    _check_options(pipelines.entry(name).build, options, name)
+    try:
+        return pipelines.build(name, **options)
+    except ValueError as error:
+        raise InvalidParameter(str(error)) from error
+
+
+def _named(name: str, options: Mapping[str, Any]) -> str:
+    """What reports call the pipeline: another name, if it is another pipeline."""
+    arguments = ", ".join(f"{option}={value!r}" for option, value in options.items())
+    return f"{name}({arguments})" if options else name
+
+
+def _check_options(build: Callable[..., Any], options: Mapping[str, Any], what: str) -> None:
+    signature = inspect.signature(build)
+    try:
+        signature.bind(**options)
+    except TypeError as error:
+        known = ", ".join(signature.parameters) or "none"
+        raise InvalidParameter(f"pipeline_options of {what}: {error}. It has these options: {known}") from error
+
+
+def _refuse(given: Mapping[str, Any] | None, reason: str, argument: str = "pipeline_options") -> None:
+    if given:
+        raise InvalidParameter(f"{argument}={dict(given)!r}: {reason}. Leave them out, or give what builds it")
 
 
 def _adapted(problem: SchedulingProblem, target: str | None, parallelism: int | None) -> SchedulingProblem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from halidegym.envs.fingerprint import Fingerprint, fingerprint
 from halidegym.envs.pipelines import generated
@@ -64,6 +64,7 @@ def load_tasks(
     target: str | None,
     parallelism: int | None,
     estimates: Mapping[str, Estimate] | None,
+    pipeline_options: Mapping[str, Any] | None,
     weights: _core.Weights | str | Path | None,
     subtiling: bool,
     memory_limit: int | None,
@@ -71,6 +72,7 @@ def load_tasks(
     """The tasks that the arguments of an environment stand for.
 
     Raises:
+        InvalidParameter: estimates or options are given for generated pipelines, which have none.
         Error: see `load_problems` and `load_weights`.
     """
     model = _weights(weights)
@@ -79,12 +81,18 @@ def load_tasks(
         return Task(problem, model, subtiling, memory_limit)
 
     if isinstance(pipeline, str) and pipeline == RANDOM:
+        if estimates or pipeline_options:
+            raise _core.InvalidParameter(
+                "Generated pipelines take neither estimates nor pipeline_options: leave them out"
+            )
         return _GeneratedTasks(
             lambda number: make(
                 load_problem(generated.name_of("train", number), target=target, parallelism=parallelism)
             )
         )
-    problems = load_problems(pipeline, target=target, parallelism=parallelism, estimates=estimates)
+    problems = load_problems(
+        pipeline, target=target, parallelism=parallelism, estimates=estimates, pipeline_options=pipeline_options
+    )
     return _GivenTasks([make(problem) for problem in problems])
 
 

@@ -16,8 +16,8 @@ from halidegym.envs.measurements import TimingSettings
 from halidegym.envs.timers import RecordingTimer
 from halidegym.evaluation.calibration import Calibration, calibrate
 from halidegym.evaluation.calibration_report import write_report
-from halidegym.evaluation.options import parallelism_option, target_option, with_pipeline_help
-from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.options import parallelism_option, pipeline_options, target_option, with_pipeline_help
+from halidegym.evaluation.pipeline_argument import Details, load_problem
 from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.timing_options import timing_options
 
@@ -36,6 +36,7 @@ _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
 @timing_options
 @target_option
 @parallelism_option
+@pipeline_options
 @with_pipeline_help
 def calibrate_command(
     names: tuple[str, ...],
@@ -48,6 +49,7 @@ def calibrate_command(
     again: bool,
     target: str,
     parallelism: int | None,
+    details: Details,
 ) -> None:
     """Find out how good the cost model is on this machine.
 
@@ -63,7 +65,7 @@ def calibrate_command(
         steps_bar(schedules * len(chosen)) as on_step,
     ):
         for index, name in enumerate(chosen):
-            problem = load_problem(name, target=target, parallelism=parallelism)
+            problem = load_problem(name, target=target, parallelism=parallelism, details=details)
             share = (deadline - time.monotonic()) / (len(chosen) - index)
             calibrations.append(calibrate(problem, timer, schedules, seconds=share, seed=seed, on_schedule=on_step))
     Console().print(_table(calibrations))

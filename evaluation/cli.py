@@ -17,20 +17,19 @@ from halidegym.agents.plan import Plan
 from halidegym.agents.random_search import RandomSearch
 from halidegym.agents.tag import TAG
 from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.snapshot import Estimate
 from halidegym.evaluation.calibrate_command import calibrate_command
 from halidegym.evaluation.demo_command import demo
 from halidegym.evaluation.distribution_command import distribution
 from halidegym.evaluation.optimality_command import optima, optimality
 from halidegym.evaluation.options import (
     Failure,
-    estimate_options,
     parallelism_option,
+    pipeline_options,
     target_option,
     with_pipeline_help,
 )
 from halidegym.evaluation.parity_command import parity
-from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.pipeline_argument import Details, load_problem
 from halidegym.evaluation.reproduce_command import reproduce
 from halidegym.evaluation.rollouts import rollouts
 from halidegym.evaluation.suites_command import list_pipelines, suites
@@ -91,7 +90,7 @@ def main() -> None:
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Also write the plan to this JSON file.")
 @target_option
 @parallelism_option
-@estimate_options
+@pipeline_options
 @with_pipeline_help
 def schedule(
     pipeline: str,
@@ -105,14 +104,14 @@ def schedule(
     save: Path | None,
     target: str,
     parallelism: int | None,
-    estimates: dict[str, Estimate],
+    details: Details,
 ) -> None:
     """Find a schedule for a PIPELINE and print it.
 
     The schedule goes to the standard output; how the search went, to the error stream. Ctrl-C ends the search with the
     best schedule so far.
     """
-    problem = load_problem(pipeline, target=target, parallelism=parallelism, estimates=estimates)
+    problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
     plan = _agent(agent, beam_size, passes).plan(
         problem, seconds=seconds, evaluations=evaluations, seed=seed, progress=True
     )

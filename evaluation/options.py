@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 import click
 
 from halidegym.envs.snapshot import Estimate
-from halidegym.evaluation.pipeline_argument import HELP
+from halidegym.evaluation.pipeline_argument import HELP, Details
 
 
 class Failure(click.ClickException):
@@ -74,6 +75,17 @@ def _truth(text: str) -> bool:
     return text == "true"
 
 
+def builder_option(text: str) -> tuple[str, Any]:
+    """Parse `name=value`, a literal of Python or else a text; a type for options."""
+    name, separator, value = text.partition("=")
+    if not (name.isidentifier() and separator):
+        raise click.BadParameter(f"{text!r} is no name=value, such as size=160,128")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
 _param_option = click.option(
     "--param", "scalars", metavar="NAME=VALUE", type=scalar_estimate, multiple=True,
     help="Estimate of a scalar parameter of the pipeline, such as sigma=0.1; repeatable.",
@@ -84,15 +96,26 @@ _estimate_option = click.option(
 )  # fmt: skip
 
 
-def estimate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command --param and --estimate, and hand it both as one dict, `estimates`."""
+_builder_option = click.option(
+    "--option", "options", metavar="NAME=VALUE", type=builder_option, multiple=True,
+    help="Argument of the function that builds the pipeline, such as size=160,128; repeatable.",
+)  # fmt: skip
+
+
+def pipeline_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command --param, --estimate and --option, and hand it all as `details` of its pipelines."""
 
     @_param_option
     @_estimate_option
+    @_builder_option
     @functools.wraps(command)
-    def with_estimates(
-        *args: Any, scalars: Sequence[tuple[str, Estimate]], regions: Sequence[tuple[str, Estimate]], **kwargs: Any
+    def with_details(
+        *args: Any,
+        scalars: Sequence[tuple[str, Estimate]],
+        regions: Sequence[tuple[str, Estimate]],
+        options: Sequence[tuple[str, Any]],
+        **kwargs: Any,
     ) -> Any:
-        return command(*args, estimates=dict([*scalars, *regions]), **kwargs)
+        return command(*args, details=Details(dict([*scalars, *regions]), dict(options)), **kwargs)
 
-    return with_estimates
+    return with_details

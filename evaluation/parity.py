@@ -16,7 +16,7 @@ from halidegym.agents.plan import Plan
 from halidegym.agents.reference import Adams2019, ReferenceResult
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.evaluation.isolated import run_isolated
-from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.pipeline_argument import Details, load_problem
 
 #: At this level the plugin prints its loop nests, and costs with six decimals.
 _LOG_LEVEL = 2
@@ -105,23 +105,24 @@ class Parity:
         return all(check.equal for check in self.checks)
 
 
-def check_parity(pipeline: str, setting: Setting) -> Parity:
+def check_parity(pipeline: str, setting: Setting, details: Details | None = None) -> Parity:
     """Run both sides on a pipeline and compare them.
 
     Args:
         pipeline: see `pipeline_argument.HELP`.
         setting: of both sides.
+        details: estimates and options of the pipeline; None for none.
 
     Raises:
         Error: the pipeline cannot be analysed, or one side fails.
     """
-    problem, plan = run_isolated(_search, pipeline, setting)
+    problem, plan = run_isolated(_search, pipeline, setting, details)
     theirs = setting.plugin().run(problem, seed=setting.seed)
     return Parity(pipeline, setting, compare(plan, theirs), plan.seconds, theirs.seconds)
 
 
-def _search(pipeline: str, setting: Setting) -> tuple[SchedulingProblem, Plan]:
-    problem = load_problem(pipeline, target=setting.target, parallelism=setting.parallelism)
+def _search(pipeline: str, setting: Setting, details: Details | None) -> tuple[SchedulingProblem, Plan]:
+    problem = load_problem(pipeline, target=setting.target, parallelism=setting.parallelism, details=details)
     return problem, setting.ours().plan(problem, seed=setting.seed)
 
 

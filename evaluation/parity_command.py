@@ -12,11 +12,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from halidegym.envs import pipelines
-from halidegym.evaluation.options import integers, with_pipeline_help
+from halidegym.evaluation.options import integers, pipeline_options, with_pipeline_help
 from halidegym.evaluation.parity import Parity, Setting, check_parity
+from halidegym.evaluation.pipeline_argument import Details
 from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.speed import OURS, PLUGIN, PLUGIN_WITHOUT_MEMO, Speed, compare_speed
-from halidegym.native._core import Error, InvalidParameter
+from halidegym.native._core import Error, InvalidParameter, MissingEstimate
 
 # That of the published tables (papers.md, section 2).
 _PAPERS_TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
@@ -54,6 +55,7 @@ _PAPERS_TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
 )  # fmt: skip
 @click.option("--time", "timed", is_flag=True, help="Also compare CPU time and peak memory.")
 @click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True, help="Runs of each side for --time.")
+@pipeline_options
 @with_pipeline_help
 def parity(
     names: tuple[str, ...],
@@ -70,6 +72,7 @@ def parity(
     memoized_features: bool,
     timed: bool,
     runs: int,
+    details: Details,
 ) -> None:
     """Compare our beam search with Halide's Adams2019 autoscheduler.
 
@@ -103,22 +106,22 @@ def parity(
     ]
     cases = list(itertools.product(chosen, settings))
     console = Console()
-    differences = _compare(console, cases)
+    differences = _compare(console, cases, details)
     if timed:
-        _time(console, cases, runs)
+        _time(console, cases, runs, details)
     if differences:
         raise SystemExit(1)
 
 
-def _compare(console: Console, cases: Sequence[tuple[str, Setting]]) -> int:
+def _compare(console: Console, cases: Sequence[tuple[str, Setting]], details: Details) -> int:
     equal = 0
     with steps_bar(len(cases)) as on_step:
         for pipeline, setting in cases:
             on_step(f"{pipeline}, {setting}")
             try:
-                result = check_parity(pipeline, setting)
+                result = check_parity(pipeline, setting, details)
             except Error as error:
-                if isinstance(error, InvalidParameter):
+                if isinstance(error, InvalidParameter | MissingEstimate):
                     raise
                 # The other comparisons go on.
                 console.print(f"{pipeline}, {setting}: FAILED. {error}", markup=False, style="red")
@@ -130,11 +133,11 @@ def _compare(console: Console, cases: Sequence[tuple[str, Setting]]) -> int:
     return len(cases) - equal
 
 
-def _time(console: Console, cases: Sequence[tuple[str, Setting]], runs: int) -> None:
+def _time(console: Console, cases: Sequence[tuple[str, Setting]], runs: int, details: Details) -> None:
     table = _speed_table()
     with steps_bar(3 * runs * len(cases)) as on_step:
         for pipeline, setting in cases:
-            _add_speed(table, setting, compare_speed(pipeline, setting, runs=runs, on_run=on_step))
+            _add_speed(table, setting, compare_speed(pipeline, setting, runs=runs, details=details, on_run=on_step))
     console.print(table)
 
 

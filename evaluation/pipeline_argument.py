@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 import sys
@@ -23,8 +24,22 @@ HELP = """PIPELINE is one of
   my.module:build     the same in a module,
   blur.hlpipe         a file written by halide.serialize_pipeline, or by a generator with -e hlpipe.
 
-A serialized file has lost the estimates of its parameters: --param and --estimate supply what is missing.
+A serialized file has lost the estimates of its parameters: --param and --estimate supply what is missing. --option is
+for the function that builds the pipeline.
 """
+
+
+@dataclasses.dataclass(frozen=True)
+class Details:
+    """What the command line says about pipelines besides their names.
+
+    Attributes:
+        estimates: of parameters and outputs, see `SchedulingProblem.from_pipeline`.
+        options: arguments of the function that builds the pipeline.
+    """
+
+    estimates: Mapping[str, Estimate] = dataclasses.field(default_factory=dict)
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
 def load_problem(
@@ -32,7 +47,7 @@ def load_problem(
     *,
     target: str = "host",
     parallelism: int | None = None,
-    estimates: Mapping[str, Estimate] | None = None,
+    details: Details | None = None,
 ) -> SchedulingProblem:
     """Build the pipeline that the text stands for, and analyse it.
 
@@ -40,15 +55,22 @@ def load_problem(
         pipeline: see `HELP`.
         target: Halide target string, or "host".
         parallelism: number of cores to schedule for; None for the usable ones.
-        estimates: of parameters and outputs, see `SchedulingProblem.from_pipeline`.
+        details: estimates and options; None for none.
 
     Raises:
-        InvalidParameter: the text stands for nothing.
+        InvalidParameter: the text stands for nothing, or for something that has no such options.
         Exception: whatever the user's function raises, and the errors of `SchedulingProblem.from_pipeline`.
     """
     module, separator, function = pipeline.rpartition(":")
     source = _function(module, function) if separator else pipeline
-    return sources.load_problem(source, target=target, parallelism=parallelism, estimates=estimates)
+    details = details or Details()
+    return sources.load_problem(
+        source,
+        target=target,
+        parallelism=parallelism,
+        estimates=details.estimates,
+        pipeline_options=details.options,
+    )
 
 
 def _function(module_name: str, function_name: str) -> Callable[..., Any]:

@@ -13,8 +13,8 @@ from rich.table import Table
 from halidegym.agents.plan import Rules
 from halidegym.envs import pipelines
 from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.sources import load_problem
-from halidegym.evaluation.options import parallelism_option, target_option, with_pipeline_help
+from halidegym.evaluation.options import parallelism_option, pipeline_options, target_option, with_pipeline_help
+from halidegym.evaluation.pipeline_argument import Details, load_problem
 from halidegym.evaluation.progress import steps_bar
 from halidegym.native._core import rollout_speed
 
@@ -52,16 +52,23 @@ def measure_rollouts(problem: SchedulingProblem, *, seconds: float = 1.0, seed: 
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random decisions.")
 @target_option
 @parallelism_option
+@pipeline_options
 @with_pipeline_help
 def rollouts(
-    names: tuple[str, ...], all_pipelines: bool, seconds: float, seed: int, target: str, parallelism: int | None
+    names: tuple[str, ...],
+    all_pipelines: bool,
+    seconds: float,
+    seed: int,
+    target: str,
+    parallelism: int | None,
+    details: Details,
 ) -> None:
     """Measure how many complete random schedules of a PIPELINE one core draws per second.
 
     A rollout draws one child per decision, builds no other, and asks the cost model once. It is compared with rollouts
     that build all children of every state on the way, as tree search was first published on this space.
     """
-    chosen = [*names, *(pipelines.names("papers") if all_pipelines else [])]
+    chosen = [*names, *(pipelines.names("papers-v1") if all_pipelines else [])]
     if not chosen:
         raise click.UsageError("Give at least one PIPELINE, or --all.")
     table = Table("Pipeline", "Funcs", "Drawn / s", "All built / s", "Factor")
@@ -69,7 +76,7 @@ def rollouts(
     with steps_bar(len(chosen)) as on_step:
         for name in chosen:
             on_step(name)
-            problem = load_problem(name, target=target, parallelism=parallelism)
+            problem = load_problem(name, target=target, parallelism=parallelism, details=details)
             speed = measure_rollouts(problem, seconds=seconds, seed=seed)
             factors.append(speed.factor)
             table.add_row(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.evaluation.isolated import run_isolated
 from halidegym.evaluation.parity import Setting
-from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.pipeline_argument import Details, load_problem
 from halidegym.evaluation.resources import Resources, measure
 
 OURS, PLUGIN, PLUGIN_WITHOUT_MEMO = "ours", "plugin", "plugin, features not memoized"
@@ -48,7 +48,12 @@ class Speed:
 
 
 def compare_speed(
-    pipeline: str, setting: Setting, *, runs: int, on_run: Callable[[str], None] = lambda text: None
+    pipeline: str,
+    setting: Setting,
+    *,
+    runs: int,
+    details: Details | None = None,
+    on_run: Callable[[str], None] = lambda text: None,
 ) -> Speed:
     """Run all sides alternately.
 
@@ -56,13 +61,16 @@ def compare_speed(
         pipeline: see `pipeline_argument.HELP`.
         setting: of all sides, except for the memoization of features.
         runs: of each side.
+        details: estimates and options of the pipeline; None for none.
         on_run: called with a text when a run begins.
 
     Raises:
         Error: the pipeline cannot be analysed, or one side fails.
     """
     samples: dict[str, list[Resources]] = {side: [] for side in (OURS, PLUGIN, PLUGIN_WITHOUT_MEMO)}
-    problem = run_isolated(load_problem, pipeline, target=setting.target, parallelism=setting.parallelism)
+    problem = run_isolated(
+        load_problem, pipeline, target=setting.target, parallelism=setting.parallelism, details=details
+    )
     for _ in range(runs):
         for side, taken in samples.items():
             on_run(f"{pipeline}, {setting}: {side}")

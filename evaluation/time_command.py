@@ -13,10 +13,9 @@ from rich.table import Table
 
 from halidegym.envs.machine import this_machine
 from halidegym.envs.measurements import TimingSettings
-from halidegym.envs.snapshot import Estimate
 from halidegym.envs.timers import RecordingTimer
-from halidegym.evaluation.options import estimate_options, parallelism_option, target_option, with_pipeline_help
-from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.options import parallelism_option, pipeline_options, target_option, with_pipeline_help
+from halidegym.evaluation.pipeline_argument import Details, load_problem
 from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.schedule_argument import find_schedule
 from halidegym.evaluation.side_by_side import Row, side_by_side
@@ -34,7 +33,7 @@ _DEFAULT = ("beam", "greedy", "mullapudi2016", "li2018")
 @timing_options
 @target_option
 @parallelism_option
-@estimate_options
+@pipeline_options
 @with_pipeline_help
 def time_command(
     pipeline: str,
@@ -47,7 +46,7 @@ def time_command(
     again: bool,
     target: str,
     parallelism: int | None,
-    estimates: dict[str, Estimate],
+    details: Details,
 ) -> None:
     r"""Time schedules of a PIPELINE side by side.
 
@@ -65,7 +64,7 @@ def time_command(
       plan.json                         a plan that `halidegym schedule --save` wrote.
     [default: beam greedy mullapudi2016 li2018]
     """
-    problem = load_problem(pipeline, target=target, parallelism=parallelism, estimates=estimates)
+    problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
     names = tuple(dict.fromkeys(schedules or _DEFAULT))
     with contextlib.closing(RecordingTimer(database, settings, remeasure=again)) as timer:
         with steps_bar(len(names) + 1) as on_step:

@@ -10,8 +10,14 @@ from rich.table import Table
 
 from halidegym.envs.measurements import TimingSettings
 from halidegym.envs.stopwatch import Stopwatch
-from halidegym.evaluation.options import Failure, parallelism_option, target_option, with_pipeline_help
-from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.options import (
+    Failure,
+    parallelism_option,
+    pipeline_options,
+    target_option,
+    with_pipeline_help,
+)
+from halidegym.evaluation.pipeline_argument import Details, load_problem
 from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.schedule_argument import find_schedule
 from halidegym.evaluation.timing_check import Repeatability, Throughput, loaded_core, repeat, throughput
@@ -27,6 +33,7 @@ from halidegym.evaluation.timing_options import timing_settings_options
 @timing_settings_options
 @target_option
 @parallelism_option
+@pipeline_options
 @with_pipeline_help
 def timing_check_command(
     pipeline: str,
@@ -37,6 +44,7 @@ def timing_check_command(
     settings: TimingSettings,
     target: str,
     parallelism: int | None,
+    details: Details,
 ) -> None:
     """Compare two schedules again and again, and time many.
 
@@ -44,7 +52,7 @@ def timing_check_command(
     core busy: do the ratios agree? Then random and good schedules are timed in a batch: how many a minute, and where does
     the time go?
     """
-    problem = load_problem(pipeline, target=target, parallelism=parallelism)
+    problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
     a, b = (find_schedule(problem, name) for name in (first, second))
     if failure := a.failure or b.failure:
         raise Failure(failure)

@@ -23,8 +23,14 @@ from halidegym.envs.stopwatch import Stopwatch
 from halidegym.envs.timers import RecordingTimer
 from halidegym.evaluation.candidate_store import find_or_load
 from halidegym.evaluation.isolated import run_isolated
-from halidegym.evaluation.options import Failure, parallelism_option, target_option, with_pipeline_help
-from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.options import (
+    Failure,
+    parallelism_option,
+    pipeline_options,
+    target_option,
+    with_pipeline_help,
+)
+from halidegym.evaluation.pipeline_argument import Details, load_problem
 from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.schedule_argument import Candidate, find_schedule
 from halidegym.evaluation.side_by_side import Row, side_by_side
@@ -56,6 +62,7 @@ _COLUMNS = ("Pipeline", "Schedule", "Cost", "Median, ms", "Minimum, ms", "Speed 
 @timing_options
 @target_option
 @parallelism_option
+@pipeline_options
 @with_pipeline_help
 def timings_command(
     names: tuple[str, ...],
@@ -72,6 +79,7 @@ def timings_command(
     again: bool,
     target: str,
     parallelism: int | None,
+    details: Details,
 ) -> None:
     """Time planners and Halide's own autoschedulers on many pipelines.
 
@@ -97,7 +105,7 @@ def timings_command(
                 table.append((name, "", "", "", "", "", "not begun in time"))
                 continue
             # A fresh process: Func names, which Halide numbers a process, are part of what is kept.
-            problem = run_isolated(load_problem, name, target=target, parallelism=parallelism)
+            problem = run_isolated(load_problem, name, target=target, parallelism=parallelism, details=details)
             candidates: list[Candidate] = []
             for kind in kinds:
                 on_step(f"{name}: searching: {kind}")

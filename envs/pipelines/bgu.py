@@ -3,11 +3,12 @@
 import halide as hl
 
 from halidegym.envs.pipelines._expressions import add
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
 
 _LAMBDA = 0.1  # pull of the fitted colour models towards the identity
 
 
-def build(width: int = 1536, height: int = 2560, downsampling: int = 8) -> hl.Pipeline:
+def build(size: Size = LARGE, downsampling: int = 8) -> hl.Pipeline:
     """Apply to a large image what a small pair of images shows (Chen, Adams, Wadhwa & Hasinoff 2016).
 
     Each cell of a coarse bilateral grid gets the 3x4 affine colour model that maps the small input to the small output
@@ -20,6 +21,7 @@ def build(width: int = 1536, height: int = 2560, downsampling: int = 8) -> hl.Pi
     Output: `bgu` float32 (width, height, 3).
     Graph: 21 nodes, 122 stages, of which 101 solve the linear systems in place.
     """
+    width, height = width_and_height(size, at_least=downsampling)
     x, y, z, c = (hl.Var(name) for name in "xyzc")
     splat_loc, values, slice_loc = (hl.ImageParam(hl.Float(32), 3, n) for n in ("splat_loc", "values", "slice_loc"))
     r_sigma = hl.Param(hl.Float(32), "r_sigma", 0.125)

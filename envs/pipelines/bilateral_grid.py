@@ -2,10 +2,12 @@
 
 import halide as hl
 
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
+
 _BIN = 8  # pixels along each side of a grid cell
 
 
-def build(width: int = 1536, height: int = 2560) -> hl.Pipeline:
+def build(size: Size = LARGE) -> hl.Pipeline:
     """Smooth a grey image without blurring its edges, with a bilateral grid.
 
     Pixels are splatted into a coarse volume over x, y and intensity that holds (sum of values, count); the volume is
@@ -15,6 +17,7 @@ def build(width: int = 1536, height: int = 2560) -> hl.Pipeline:
     Output: `bilateral_grid` float32 (width, height).
     Graph: 9 nodes, 10 stages.
     """
+    width, height = width_and_height(size)
     x, y, z, c = (hl.Var(name) for name in "xyzc")
     image = hl.ImageParam(hl.Float(32), 2, "input")
     r_sigma = hl.Param(hl.Float(32), "r_sigma", 0.1)

@@ -2,8 +2,10 @@
 
 import halide as hl
 
+from halidegym.envs.pipelines._size import Size, width_and_height
 
-def build(width: int = 2592, height: int = 1968) -> hl.Pipeline:
+
+def build(size: Size = (2592, 1968)) -> hl.Pipeline:
     """The raw pipeline of the Frankencamera (Adams et al. 2010).
 
     Hot-pixel suppression, demosaicking, colour correction, tone curve and sharpening, mostly in integers.
@@ -15,6 +17,7 @@ def build(width: int = 2592, height: int = 1968) -> hl.Pipeline:
     Output: `camera_pipe` uint8 (width, height, 3).
     Graph: 38 nodes, 38 stages.
     """
+    width, height = width_and_height(size)
     x, y, c = (hl.Var(name) for name in "xyc")
     image = hl.ImageParam(hl.UInt(16), 2, "input")
     matrix_3200, matrix_7000 = (hl.ImageParam(hl.Float(32), 2, f"matrix_{k}") for k in (3200, 7000))

@@ -3,11 +3,11 @@
 import halide as hl
 
 from halidegym.envs.pipelines._expressions import set_shape
+from halidegym.envs.pipelines._size import Size, width_and_height
 
 
 def build(
-    width: int = 100,
-    height: int = 80,
+    size: Size = (100, 80),
     channels_in: int = 128,
     channels_out: int = 128,
     batch: int = 5,
@@ -28,6 +28,7 @@ def build(
     Raises:
         ValueError: `estimates` is neither "published" nor "true".
     """
+    width, height = width_and_height(size)
     if estimates not in ("published", "true"):
         raise ValueError(f"estimates={estimates!r} of conv_layer is unknown: use 'published' or 'true'")
     c, x, y, n = (hl.Var(name) for name in "cxyn")

@@ -3,17 +3,19 @@
 import halide as hl
 
 from halidegym.envs.pipelines._expressions import add, luma
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
 
 _TAPS = ((-1, 1), (0, 2), (1, 1))  # offset and weight in twelfths of the Sobel kernel's smoothing side
 
 
-def build(width: int = 1536, height: int = 2560) -> hl.Pipeline:
+def build(size: Size = LARGE) -> hl.Pipeline:
     """Harris corner response (Harris & Stephens 1988): 3x3 Sobel derivatives, 3x3 box window, k = 0.04.
 
     Inputs: `input` float32 (width, height, 3).
     Output: `harris` float32, (width - 6, height - 6) pixels from (3, 3) on; there is no boundary condition.
     Graph: 13 nodes, 13 stages.
     """
+    width, height = width_and_height(size, at_least=7)
     x, y = hl.Var("x"), hl.Var("y")
     image = hl.ImageParam(hl.Float(32), 3, "input")
     image.set_estimates([(0, width), (0, height), (0, 3)])

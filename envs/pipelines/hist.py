@@ -3,9 +3,10 @@
 import halide as hl
 
 from halidegym.envs.pipelines._expressions import luma
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
 
 
-def build(width: int = 1536, height: int = 2560) -> hl.Pipeline:
+def build(size: Size = LARGE) -> hl.Pipeline:
     """Equalise the histogram of a colour image's luma and keep its chroma.
 
     The histogram is taken per row, then summed over the rows; a serial scan turns it into the cumulative distribution.
@@ -14,6 +15,7 @@ def build(width: int = 1536, height: int = 2560) -> hl.Pipeline:
     Output: `hist_equalized` uint8 (width, height, 3).
     Graph: 10 nodes, 13 stages.
     """
+    width, height = width_and_height(size)
     x, y, c = (hl.Var(name) for name in "xyc")
     image = hl.ImageParam(hl.UInt(8), 3, "input")
     image.set_estimates([(0, width), (0, height), (0, 3)])

@@ -3,9 +3,10 @@
 import halide as hl
 
 from halidegym.envs.pipelines._expressions import set_shape
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
 
 
-def build(width: int = 1536, height: int = 2560) -> hl.Pipeline:
+def build(size: Size = LARGE) -> hl.Pipeline:
     """First-order exponential low-pass, down and back up the columns, then along the rows.
 
     Both directions are "filter the columns and transpose", applied twice.
@@ -14,6 +15,7 @@ def build(width: int = 1536, height: int = 2560) -> hl.Pipeline:
     Output: `iir_blur` float32 (width, height, 3). Sizes and strides of both images are promised to the compiler.
     Graph: 5 nodes, 11 stages.
     """
+    width, height = width_and_height(size)
     shape = (width, height, 3)
     image = hl.ImageParam(hl.Float(32), 3, "input")
     alpha = hl.Param(hl.Float(32), "alpha", 0.1)

@@ -2,16 +2,19 @@
 
 import halide as hl
 
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
+
 _CLAMPED_LEVEL = 4  # the level whose source is clamped, to keep the pyramid's footprint small
 
 
-def build(width: int = 1536, height: int = 2560, levels: int = 10) -> hl.Pipeline:
+def build(size: Size = LARGE, levels: int = 10) -> hl.Pipeline:
     """Fill missing pixels by pulling and pushing the image through a pyramid, with premultiplied alpha.
 
     Inputs: `input` float32 (width, height, 4), RGB and alpha; its channels are promised to be 4.
     Output: `interpolate` float32 (width, height, 3).
     Graph: 52 nodes, 52 stages (for 10 levels).
     """
+    width, height = width_and_height(size)
     x, y, c = (hl.Var(name) for name in "xyc")
     image = hl.ImageParam(hl.Float(32), 3, "input")
     image.dim(2).set_bounds(0, 4)

@@ -3,11 +3,12 @@
 import halide as hl
 
 from halidegym.envs.pipelines._expressions import add
+from halidegym.envs.pipelines._size import Size, width_and_height
 
 _PYRAMID_LEVELS = 8
 
 
-def build(width: int = 192, height: int = 320) -> hl.Pipeline:
+def build(size: Size = (192, 320)) -> hl.Pipeline:
     """Blur a photo by the distance to its focal plane, which a second photo from beside it gives away.
 
     Matching cost for a set of disparities, smoothed by push-pull pyramids (after Gortler et al. 1996) weighted with its
@@ -19,6 +20,7 @@ def build(width: int = 192, height: int = 320) -> hl.Pipeline:
     Output: `lens_blur` float32 (width, height, 3) in [0, 1]; random, but the same in each run.
     Graph: 76 nodes, 82 stages.
     """
+    width, height = width_and_height(size, at_least=128)
     x, y, z, c = (hl.Var(name) for name in "xyzc")
     left_im, right_im = (hl.ImageParam(hl.UInt(8), 3, name) for name in ("left_im", "right_im"))
     left_im.set_estimates([(0, width), (0, height), (0, 3)])

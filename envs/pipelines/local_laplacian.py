@@ -3,9 +3,10 @@
 import halide as hl
 
 from halidegym.envs.pipelines._expressions import luma
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
 
 
-def build(width: int = 1536, height: int = 2560, depth: int = 8) -> hl.Pipeline:
+def build(size: Size = LARGE, depth: int = 8) -> hl.Pipeline:
     """Local Laplacian filter (Paris, Hasinoff & Kautz 2011), with a few remapped copies (Aubry et al. 2014).
 
     One Laplacian pyramid is built for each of a few remapped copies of the image; the output pyramid interpolates
@@ -16,6 +17,7 @@ def build(width: int = 1536, height: int = 2560, depth: int = 8) -> hl.Pipeline:
     Output: `local_laplacian` uint16 (width, height, 3).
     Graph: 104 nodes, 104 stages (for pyramids of depth 8).
     """
+    width, height = width_and_height(size)
     x, y, c, k = (hl.Var(name) for name in "xyck")
     image = hl.ImageParam(hl.UInt(16), 3, "input")
     levels = hl.Param(hl.Int(32), "levels", 8)

@@ -2,6 +2,8 @@
 
 import halide as hl
 
+from halidegym.envs.pipelines._size import side
+
 
 def build(size: int = 1536) -> hl.Pipeline:
     """Dense single-precision product of two square matrices: output(x, y) = sum over k of A(x, k) * B(k, y).
@@ -10,6 +12,7 @@ def build(size: int = 1536) -> hl.Pipeline:
     Output: `mat_mul` float32 (size, size), its variables bounded to that size.
     Graph: 4 nodes, 5 stages.
     """
+    size = side(size)
     x, y = hl.Var("x"), hl.Var("y")
     a, b = (hl.ImageParam(hl.Float(32), 2, name) for name in "AB")
     a.set_estimates([(0, size), (0, size)])

@@ -4,8 +4,10 @@ import math
 
 import halide as hl
 
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
 
-def build(width: int = 1536, height: int = 2560, radius: int = 26) -> hl.Pipeline:
+
+def build(size: Size = LARGE, radius: int = 26) -> hl.Pipeline:
     """Maximum over a disc around each pixel.
 
     The disc is a row of vertical runs; the maximum over a run comes from a table of the maxima over 2^t rows, of which
@@ -15,6 +17,7 @@ def build(width: int = 1536, height: int = 2560, radius: int = 26) -> hl.Pipelin
     Output: `max_filter` float32 (width, height, 3).
     Graph: 10 nodes, 13 stages.
     """
+    width, height = width_and_height(size)
     slices = math.ceil(math.log2(radius)) + 1
     x, y, c, t = (hl.Var(name) for name in "xyct")
     image = hl.ImageParam(hl.Float(32), 3, "input")

@@ -2,8 +2,10 @@
 
 import halide as hl
 
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
 
-def build(width: int = 1536, height: int = 2560) -> hl.Pipeline:
+
+def build(size: Size = LARGE) -> hl.Pipeline:
     """Non-local means with box patches (Buades, Coll & Morel 2005): average pixels whose surroundings look alike.
 
     Inputs: `input` float32 (width, height, 3); scalars `patch_size` int32, estimate 7; `search_area` int32, estimate 7;
@@ -11,6 +13,7 @@ def build(width: int = 1536, height: int = 2560) -> hl.Pipeline:
     Output: `non_local_means` float32 (width, height, 3), its channels promised to be 3.
     Graph: 14 nodes, 18 stages.
     """
+    width, height = width_and_height(size)
     x, y, c, dx, dy = (hl.Var(name) for name in ("x", "y", "c", "dx", "dy"))
     image = hl.ImageParam(hl.Float(32), 3, "input")
     patch_size = hl.Param(hl.Int(32), "patch_size", 7)

@@ -83,10 +83,11 @@ def build(name: str, **options: Any) -> hl.Pipeline:
 
     Args:
         name: one of `names()`, or of a generated pipeline.
-        **options: passed on to the pipeline's own `build`; most take `width` and `height`.
+        **options: passed on to the pipeline's own `build`. Those of the papers take `size`, by default the published one:
+            (width, height), or one number where all sides are equal (`mat_mul`, `resnet_50`).
 
     Raises:
-        ValueError: there is no pipeline of this name.
+        ValueError: there is no pipeline of this name, or the option has a value that the pipeline cannot have.
         TypeError: the pipeline has no such option.
     """
     return entry(name).build(**options)

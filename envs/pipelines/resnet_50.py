@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 import halide as hl
 
+from halidegym.envs.pipelines._size import side
+
 
 @dataclasses.dataclass(frozen=True)
 class _Block:
@@ -72,13 +74,13 @@ def build(block: str = "b0", size: int | None = None, channel_divisor: int = 1) 
         channel_divisor: makes the network narrower: numbers of channels and of classes are divided by it.
 
     Raises:
-        ValueError: there is no such block, or the sizes do not divide.
+        ValueError: there is no such block, the size is none, or the channels do not divide.
     """
     if block not in _BLOCKS:
         raise ValueError(f"There is no block {block!r} of resnet_50: use one of {', '.join(MULTIPLICITIES)}")
     shape = _BLOCKS[block]
     channels = 3 if shape.stem else _divided(shape.channels_in, channel_divisor)
-    size = (4 * shape.size if shape.stem else shape.size) if size is None else size
+    size = side((4 * shape.size if shape.stem else shape.size) if size is None else size)
     image = hl.ImageParam(hl.Float(32), 3, "input")
     image.set_estimates([(0, channels), (0, size), (0, size)])
 

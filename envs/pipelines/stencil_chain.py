@@ -2,14 +2,17 @@
 
 import halide as hl
 
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
 
-def build(width: int = 1536, height: int = 2560, stencils: int = 32) -> hl.Pipeline:
+
+def build(size: Size = LARGE, stencils: int = 32) -> hl.Pipeline:
     """5x5 stencils in wrapping 16-bit arithmetic, one after another (from the benchmarks of Adams et al. 2019).
 
     Inputs: `input` uint16 (width, height).
     Output: `stencil_chain` uint16 (width, height).
     Graph: 36 nodes, 36 stages (for 32 stencils).
     """
+    width, height = width_and_height(size)
     x, y = hl.Var("x"), hl.Var("y")
     image = hl.ImageParam(hl.UInt(16), 2, "input")
     image.set_estimates([(0, width), (0, height)])

@@ -5,17 +5,19 @@ import math
 import halide as hl
 
 from halidegym.envs.pipelines._expressions import add, luma
+from halidegym.envs.pipelines._size import LARGE, Size, width_and_height
 
 _SIGMA = 1.5
 
 
-def build(width: int = 1536, height: int = 2560) -> hl.Pipeline:
+def build(size: Size = LARGE) -> hl.Pipeline:
     """Sharpen the luma by unsharp masking with a 7-tap separable Gaussian, and scale the colours by the luma's ratio.
 
     Inputs: `input` float32 (width, height, 3).
     Output: `unsharp` float32 (width, height, 3).
     Graph: 10 nodes, 10 stages. The kernel is a Func and is not normalised.
     """
+    width, height = width_and_height(size)
     x, y, c = (hl.Var(name) for name in "xyc")
     image = hl.ImageParam(hl.Float(32), 3, "input")
     image.set_estimates([(0, width), (0, height), (0, 3)])

@@ -85,7 +85,7 @@ def near_up(f: Level) -> Level:
 
 
 def run_local_laplacian(image: np.ndarray, **scalars: float) -> np.ndarray:
-    pipeline = pipelines.build("local_laplacian", width=image.shape[2], height=image.shape[1])
+    pipeline = pipelines.build("local_laplacian", size=(image.shape[2], image.shape[1]))
     return run(pipeline, np.zeros_like(image), input=image, **scalars)
 
 
@@ -133,7 +133,7 @@ def test_local_laplacian_without_effect_keeps_the_image() -> None:
 
 
 def run_nl_means(image: np.ndarray, sigma: float) -> np.ndarray:
-    pipeline = pipelines.build("nl_means", width=image.shape[2], height=image.shape[1])
+    pipeline = pipelines.build("nl_means", size=(image.shape[2], image.shape[1]))
     return run(pipeline, np.zeros_like(image), input=image, patch_size=7, search_area=7, sigma=sigma)
 
 
@@ -156,7 +156,7 @@ def test_nl_means_equals_numpy(sigma: float) -> None:
 
 
 def run_interpolate(image: np.ndarray) -> np.ndarray:
-    pipeline = pipelines.build("interpolate", width=image.shape[2], height=image.shape[1])
+    pipeline = pipelines.build("interpolate", size=(image.shape[2], image.shape[1]))
     return run(pipeline, np.zeros((3, *image.shape[1:]), np.float32), input=image)
 
 
@@ -185,7 +185,7 @@ def test_interpolate_keeps_an_opaque_image() -> None:
 
 
 def run_bgu(splat_loc: np.ndarray, values: np.ndarray, slice_loc: np.ndarray) -> np.ndarray:
-    pipeline = pipelines.build("bgu", width=slice_loc.shape[2], height=slice_loc.shape[1], downsampling=4)
+    pipeline = pipelines.build("bgu", size=(slice_loc.shape[2], slice_loc.shape[1]), downsampling=4)
     inputs = {"splat_loc": splat_loc, "values": values, "slice_loc": slice_loc}
     return run(pipeline, np.zeros_like(slice_loc), **inputs, r_sigma=0.125, s_sigma=8)
 
@@ -224,7 +224,7 @@ def tone_curve(value: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("value", [0, 25, 100, 517, 1023])
 def test_camera_pipe_applies_its_curve_to_a_constant_image(value: int) -> None:
-    pipeline = pipelines.build("camera_pipe", width=64, height=48)
+    pipeline = pipelines.build("camera_pipe", size=(64, 48))
     raw = np.full((48 + 18, 64 + 22), value, np.uint16)
     result = run(pipeline, np.zeros((3, 48, 64), np.uint8), **camera_pipe_inputs(raw))
     assert np.abs(result.astype(int) - tone_curve(np.array(value))).max() <= 1
@@ -232,7 +232,7 @@ def test_camera_pipe_applies_its_curve_to_a_constant_image(value: int) -> None:
 
 def test_camera_pipe_demosaics_like_numpy() -> None:
     """Green at the sites of the sensor's green pixels is the sensor's value, whatever is around it."""
-    pipeline = pipelines.build("camera_pipe", width=64, height=48)
+    pipeline = pipelines.build("camera_pipe", size=(64, 48))
     raw = np.random.default_rng(4).integers(0, 1024, (48 + 18, 64 + 22), np.uint16)
     result = run(pipeline, np.zeros((3, 48, 64), np.uint8), **camera_pipe_inputs(raw, sharpen_strength=0.0))
     center, *around = (
@@ -250,7 +250,7 @@ def lens_blur_inputs(left: np.ndarray, right: np.ndarray, scale: float) -> dict[
 
 
 def run_lens_blur(left: np.ndarray, right: np.ndarray, scale: float) -> np.ndarray:
-    pipeline = pipelines.build("lens_blur", width=left.shape[2], height=left.shape[1])
+    pipeline = pipelines.build("lens_blur", size=(left.shape[2], left.shape[1]))
     return run(pipeline, np.zeros(left.shape, np.float32), **lens_blur_inputs(left, right, scale))
 
 
@@ -296,7 +296,7 @@ def test_lens_blur_finds_the_depth_that_numpy_finds() -> None:
     filtered = pull(*rectangle)
     expected = (filtered[0] / filtered[1]).argmin(0)
 
-    pipeline = pipelines.build("lens_blur", width=width, height=height)
+    pipeline = pipelines.build("lens_blur", size=(width, height))
     names = [name.split("$")[0] for name in pipeline_functions(pipeline)]
     depth = hl.Pipeline(pipeline.get_func(names.index("depth")))
     found = run(depth, np.zeros((height, width), np.int32), **lens_blur_inputs(left, right, 0.5))

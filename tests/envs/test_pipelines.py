@@ -114,7 +114,7 @@ def test_unknown_names_are_rejected() -> None:
 
 def run_bilateral_grid(image: np.ndarray) -> np.ndarray:
     height, width = image.shape
-    pipeline = pipelines.build("bilateral_grid", width=width, height=height)
+    pipeline = pipelines.build("bilateral_grid", size=(width, height))
     return run(pipeline, np.zeros_like(image), input=image, r_sigma=0.1)
 
 
@@ -159,7 +159,7 @@ def test_bilateral_grid_keeps_a_constant_image() -> None:
 
 def test_stencil_chain_equals_numpy() -> None:
     stencils, image = 5, np.random.default_rng(2).integers(0, 65536, (40, 56), np.uint16)
-    pipeline = pipelines.build("stencil_chain", width=56, height=40, stencils=stencils)
+    pipeline = pipelines.build("stencil_chain", size=(56, 40), stencils=stencils)
     expected = np.pad(image, 2 * stencils, "edge")
     for _ in range(stencils):
         height, width = expected.shape[0] - 4, expected.shape[1] - 4
@@ -171,7 +171,7 @@ def test_stencil_chain_equals_numpy() -> None:
 
 def run_harris(image: np.ndarray) -> np.ndarray:
     _, height, width = image.shape
-    pipeline = pipelines.build("harris", width=width, height=height)
+    pipeline = pipelines.build("harris", size=(width, height))
     return run(pipeline, np.zeros((height - 6, width - 6), np.float32), [3, 3], input=image)
 
 
@@ -204,7 +204,7 @@ def test_harris_responds_to_corners_only() -> None:
 
 def run_hist(image: np.ndarray) -> np.ndarray:
     _, height, width = image.shape
-    pipeline = pipelines.build("hist", width=width, height=height)
+    pipeline = pipelines.build("hist", size=(width, height))
     # Inlined, the offset of 128 that these carry cancels exactly.
     return run(pipeline, np.zeros_like(image), inlined=("Cr", "Cb"), input=image)
 
@@ -230,7 +230,7 @@ def test_hist_of_a_black_image_is_white() -> None:
 
 def test_max_filter_equals_numpy() -> None:
     radius, image = 26, random(3, 60, 72)
-    pipeline = pipelines.build("max_filter", width=72, height=60)
+    pipeline = pipelines.build("max_filter", size=(72, 60))
     result = run(pipeline, np.zeros_like(image), input=image)
     padded = np.pad(image, ((0, 0), (radius + 1, radius + 1), (radius, radius)), "edge")
     expected = np.zeros_like(image)
@@ -244,7 +244,7 @@ def test_max_filter_equals_numpy() -> None:
 
 def test_unsharp_equals_numpy() -> None:
     image = random(3, 60, 80, low=0.1)
-    pipeline = pipelines.build("unsharp", width=80, height=60)
+    pipeline = pipelines.build("unsharp", size=(80, 60))
     kernel = np.exp(-(np.arange(-3, 4) ** 2) / (2 * 1.5**2)) / (math.sqrt(2 * math.pi) * 1.5)
     gray = luma(image)
     padded = np.pad(gray, 3, "edge").astype(np.float64)
@@ -256,9 +256,7 @@ def test_unsharp_equals_numpy() -> None:
 
 @pytest.mark.parametrize("estimates", ["published", "true"])
 def test_conv_layer_equals_numpy(estimates: str) -> None:
-    pipeline = pipelines.build(
-        "conv_layer", width=10, height=8, channels_in=8, channels_out=16, batch=2, estimates=estimates
-    )
+    pipeline = pipelines.build("conv_layer", size=(10, 8), channels_in=8, channels_out=16, batch=2, estimates=estimates)
     image = random(2, 10, 12, 8, low=-0.5, high=0.5)
     weights, bias = random(8, 3, 3, 16, low=-0.5, high=0.5), random(16, low=-0.5, high=0.5)
     shifts = (
@@ -280,7 +278,7 @@ def test_mat_mul_equals_numpy() -> None:
 
 def test_iir_blur_equals_numpy() -> None:
     image, alpha = random(3, 48, 64), 0.1
-    pipeline = pipelines.build("iir_blur", width=64, height=48)
+    pipeline = pipelines.build("iir_blur", size=(64, 48))
 
     def filter_columns(a: np.ndarray) -> np.ndarray:
         a = a.copy()

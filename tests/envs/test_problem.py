@@ -114,7 +114,7 @@ def test_equality_is_that_of_the_analysis(problem: SchedulingProblem) -> None:
     assert [node.name for node in again.nodes] != [node.name for node in problem.nodes], "names are unique in a process"
     assert again == problem
     assert hash(again) == hash(problem)
-    assert problem != extract(pipelines.build("bilateral_grid", width=1024))
+    assert problem != extract(pipelines.build("bilateral_grid", size=(1024, 2560)))
     other_target = SchedulingProblem.from_pipeline(
         pipelines.build("bilateral_grid"), target="x86-64-linux-sse41", parallelism=4
     )

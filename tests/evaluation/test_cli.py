@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 import click
-import halide as hl
 import pytest
 from click.testing import CliRunner, Result
 
@@ -22,6 +21,7 @@ from halidegym.envs.problem import SchedulingProblem
 from halidegym.evaluation import demo, parity_command, suites_command
 from halidegym.evaluation.cli import main
 from halidegym.evaluation.parity import Check, Parity, Setting
+from halidegym.evaluation.pipeline_argument import Details
 from oracle.builder_problem import SSE_AVX2
 
 PIPELINES = pipelines_for_tests.__file__
@@ -85,53 +85,6 @@ def test_suites_writes_the_records(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert records["papers-v1"] == before["papers-v1"]
 
 
-MISSING = """
-import halide as hl
-
-def build():
-    x, y = hl.Var("x"), hl.Var("y")
-    image = hl.ImageParam(hl.UInt(8), 2, "image")
-    inside = hl.BoundaryConditions.repeat_edge(image)
-    scaled = hl.Func("scaled")
-    scaled[x, y] = hl.Param(hl.Float(32), "gain") * inside[x, y] + hl.select(hl.Param(hl.Int(32), "shift") > 3, 1, 0)
-    return scaled
-"""
-
-
-def test_missing_estimates_are_supplied_by_the_options_that_the_error_names(tmp_path: Path) -> None:
-    (tmp_path / "missing.py").write_text(MISSING)
-    command = ["schedule", f"{tmp_path / 'missing.py'}:build", "--agent", "greedy"]
-    for named, option in (
-        ("--estimate scaled=MIN,EXTENT,MIN,EXTENT", "--estimate=scaled=0,640,0,480"),
-        ("--param gain=VALUE", "--param=gain=1.5"),
-        ("--param shift=VALUE", "--param=shift=2"),
-        ("--estimate image=MIN,EXTENT,MIN,EXTENT", "--estimate=image=0,640,0,480"),
-    ):
-        result = halidegym(*command)
-        assert result.exit_code == 2
-        assert named in result.stderr, result.stderr
-        command.append(option)
-    assert halidegym(*command).exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ("--param=gain", "no name=value"),
-        ("--param=gain=much", "no name=value"),
-        ("--param=unknown=1", "no parameter or output 'unknown'"),
-        ("--estimate=image=0,640,0", "no name=min,extent"),
-        ("--estimate=image=0,640", "2 pairs"),
-        ("--estimate=scaled=0,640", "the output 'scaled'. Give 2 pairs"),
-    ],
-)
-def test_bad_estimates(tmp_path: Path, option: str, message: str) -> None:
-    (tmp_path / "missing.py").write_text(MISSING)
-    result = halidegym("schedule", f"{tmp_path / 'missing.py'}:build", option)
-    assert result.exit_code == 2
-    assert message in result.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "agent"),
     [
@@ -171,47 +124,6 @@ def test_random_search_takes_seed_and_budget() -> None:
     assert errors["1"].split(",")[0] != errors["2"].split(",")[0]
 
 
-def test_pipelines_come_from_modules_and_serialized_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "my_helpers.py").write_text("SIZE = 100\n")
-    (tmp_path / "my_pipelines.py").write_text(
-        "import halide as hl\n"
-        "from my_helpers import SIZE\n"
-        "def ramp():\n"
-        "    x, y, f = hl.Var('x'), hl.Var('y'), hl.Func('ramp')\n"
-        "    f[x, y] = x + y\n"
-        "    f.set_estimates([(0, SIZE), (0, SIZE)])\n"
-        "    return f\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    hl.serialize_pipeline(pipelines_for_tests.mm(), str(tmp_path / "mm.hlpipe"))
-    for pipeline in (
-        "my_pipelines:ramp",
-        "my_pipelines.py:ramp",
-        str(tmp_path / "my_pipelines.py") + ":ramp",
-        "mm.hlpipe",
-    ):
-        result = halidegym("schedule", pipeline, "--agent", "greedy")
-        assert result.exit_code == 0, result.output
-        assert "get_func(" in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("pipeline", "message"),
-    [
-        ("no_such_pipeline", "no_such_pipeline"),
-        ("no_such_module:f", "Cannot import no_such_module"),
-        ("no_such_file.py:f", "There is no file no_such_file.py"),
-        ("no_such_file.hlpipe", "no_such_file.hlpipe"),
-        (f"{PIPELINES}:no_such_function", "has no function no_such_function"),
-    ],
-)
-def test_mistakes_are_explained_in_a_line(pipeline: str, message: str) -> None:
-    result = halidegym("schedule", pipeline)
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert isinstance(result.exception, SystemExit)
-
-
 def test_schedules_are_timed_side_by_side(tmp_path: Path) -> None:
     plan, database = tmp_path / "plan.json", tmp_path / "timings.db"
     options = [f"{PIPELINES}:mm", "--parallelism", "2"]
@@ -237,7 +149,7 @@ def test_parity_reports_equal_searches() -> None:
 
 
 def test_parity_exits_with_1_on_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    def different(pipeline: str, setting: Setting) -> Parity:
+    def different(pipeline: str, setting: Setting, details: Details) -> Parity:
         checks = (Check("cost of pass 0", "1.0", "1.0", True), Check("cost evaluations", "7", "8", False))
         return Parity(pipeline, setting, checks, our_seconds=1.0, plugin_seconds=2.0)
 
@@ -249,7 +161,7 @@ def test_parity_exits_with_1_on_a_difference(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_parity_goes_on_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails_on_one_core(pipeline: str, setting: Setting) -> Parity:
+    def fails_on_one_core(pipeline: str, setting: Setting, details: Details) -> Parity:
         if setting.parallelism == 1:
             raise AutoschedulerFailed("the plugin [died]")
         return Parity(pipeline, setting, (), our_seconds=1.0, plugin_seconds=2.0)
@@ -280,7 +192,7 @@ def test_parity_measures_time() -> None:
 
 
 def test_the_demo_on_small_pipelines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "CASES", (demo.Case("harris", beam_size=2, options=(("width", 200), ("height", 100))),))
+    monkeypatch.setattr(demo, "CASES", (demo.Case("harris", beam_size=2, options=(("size", (200, 100)),)),))
     result = halidegym("demo")
     assert result.exit_code == 0, result.output
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.output.splitlines() if "│" in line]
