@@ -2,6 +2,18 @@
 
 import halide as hl
 import numpy as np
+import pytest
+
+from halidegym.agents.greedy import Greedy
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.timing import run_schedule
+
+SCHEDULED = pytest.mark.parametrize("scheduled", [False, True], ids=["unscheduled", "scheduled"])
+"""For tests that run a pipeline both as it is and by a schedule that our search found."""
+SCHEDULED_SLOWLY = pytest.mark.parametrize(
+    "scheduled", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["unscheduled", "scheduled"]
+)
+"""The same where the schedule takes long to compile."""
 
 
 def run(
@@ -9,21 +21,49 @@ def run(
     output: np.ndarray,
     minimum: list[int] | None = None,
     inlined: tuple[str, ...] = (),
+    scheduled: bool = False,
     **inputs: object,
 ) -> np.ndarray:
-    """Run the pipeline with each Func computed at root but for those `inlined`, and return the output."""
+    """Run the pipeline and return the output, of the type and shape of `output`.
+
+    Args:
+        pipeline: unscheduled, with one output.
+        output: an array to overwrite, or only to look at.
+        minimum: first coordinates of the output; 0 by default.
+        inlined: what is not computed at root without a schedule, as each Func else is.
+        scheduled: run it by the schedule that greedy search finds for these sizes and scalars.
+        **inputs: an array or a scalar for each.
+    """
+    minimum = minimum or [0] * output.ndim
+    if scheduled:
+        return _run_scheduled(pipeline, output, minimum, inputs)
     for i, name in enumerate(pipeline_functions(pipeline)):
         if name.split("$")[0] not in inlined:
             pipeline.get_func(i).compute_root()
     arguments = pipeline.infer_arguments()
     kernel = pipeline.compile_to_callable(arguments, hl.get_host_target())
     buffer = hl.Buffer(output)
-    if minimum is not None:
-        buffer.set_min(minimum)
+    buffer.set_min(minimum)
     values = [inputs[argument.name] for argument in arguments]
     buffers = [hl.Buffer(value) if isinstance(value, np.ndarray) else value for value in values]
     kernel(*buffers, buffer)
     return output
+
+
+def _run_scheduled(
+    pipeline: hl.Pipeline, output: np.ndarray, minimum: list[int], inputs: dict[str, object]
+) -> np.ndarray:
+    arrays = {name: value for name, value in inputs.items() if isinstance(value, np.ndarray)}
+    estimates = {name: [(0, extent) for extent in array.shape[::-1]] for name, array in arrays.items()}
+    estimates[pipeline.outputs()[0].name()] = list(zip(minimum, output.shape[::-1], strict=True))
+    needed = {argument.name for argument in pipeline.infer_arguments()}
+    estimates |= {name: value for name, value in inputs.items() if name in needed - arrays.keys()}
+    problem = SchedulingProblem.from_pipeline(pipeline, parallelism=2, estimates=estimates)
+    schedule = Greedy().plan(problem).schedule
+    assert "compute_root" in schedule.cpp()
+    (found,) = run_schedule(problem, schedule, threads=2, inputs=arrays, timeout_s=300)
+    assert (found.dtype, found.shape) == (output.dtype, output.shape)
+    return found
 
 
 def pipeline_functions(pipeline: hl.Pipeline) -> list[str]:

@@ -1,4 +1,4 @@
-"""Numbers of the pipelines with pyramids, windows and long chains of integer arithmetic."""
+"""Numbers of the benchmark pipelines with pyramids and windows, against NumPy: as they are, and by our schedules."""
 
 import functools
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from halidegym.envs import pipelines
-from pipeline_runs import luma, pipeline_functions, random, run
+from pipeline_runs import SCHEDULED, SCHEDULED_SLOWLY, luma, pipeline_functions, random, run
 
 # A level of a pyramid is a function of a half-open rectangle (x0, x1, y0, y1), which asks the level below for what it
 # needs; the lowest one clamps. So no padding is ever computed.
@@ -84,12 +84,13 @@ def near_up(f: Level) -> Level:
     return up(f, lambda i: i // 2, lambda i: i // 2 - 1 + 2 * (i % 2), lambda i: np.full(i.shape, 0.25))
 
 
-def run_local_laplacian(image: np.ndarray, **scalars: float) -> np.ndarray:
+def run_local_laplacian(image: np.ndarray, scheduled: bool, **scalars: float) -> np.ndarray:
     pipeline = pipelines.build("local_laplacian", size=(image.shape[2], image.shape[1]))
-    return run(pipeline, np.zeros_like(image), input=image, **scalars)
+    return run(pipeline, np.zeros_like(image), scheduled=scheduled, input=image, **scalars)
 
 
-def test_local_laplacian_equals_numpy() -> None:
+@SCHEDULED_SLOWLY
+def test_local_laplacian_equals_numpy(scheduled: bool) -> None:
     # Grey values in the middle of the remapping table's bins, because the table makes the result discontinuous.
     levels, depth, height, width = 8, 8, 80, 96
     bins = np.random.default_rng(1).integers(0, 256 * (levels - 1), (height, width))
@@ -122,23 +123,33 @@ def test_local_laplacian_equals_numpy() -> None:
     rectangle = (0, width, 0, height)
     color = image * (result(*rectangle) + 0.01) / (gray(*rectangle) + 0.01)
     expected = np.clip(color, 0, 65535).astype(int)
-    found = run_local_laplacian(image, levels=levels, alpha=1.0, beta=1.0)
+    found = run_local_laplacian(image, scheduled, levels=levels, alpha=1.0, beta=1.0)
     assert np.abs(found.astype(int) - expected).max() <= 1
 
 
-def test_local_laplacian_without_effect_keeps_the_image() -> None:
+@SCHEDULED_SLOWLY
+def test_local_laplacian_without_effect_keeps_the_image(scheduled: bool) -> None:
     image = np.random.default_rng(2).integers(0, 65536, (3, 80, 96), np.uint16)
-    found = run_local_laplacian(image, levels=8, alpha=0.0, beta=1.0)
+    found = run_local_laplacian(image, scheduled, levels=8, alpha=0.0, beta=1.0)
     assert np.abs(found.astype(int) - image).max() <= 1
 
 
-def run_nl_means(image: np.ndarray, sigma: float) -> np.ndarray:
+@pytest.mark.slow
+@SCHEDULED
+def test_local_laplacian_maps_a_constant_image_to_a_constant_one(scheduled: bool) -> None:
+    found = run_local_laplacian(np.full((3, 80, 96), 20000, np.uint16), scheduled, levels=8, alpha=1.0, beta=1.0)
+    assert int(found.max()) - int(found.min()) <= 1
+
+
+def run_nl_means(image: np.ndarray, sigma: float, scheduled: bool) -> np.ndarray:
     pipeline = pipelines.build("nl_means", size=(image.shape[2], image.shape[1]))
-    return run(pipeline, np.zeros_like(image), input=image, patch_size=7, search_area=7, sigma=sigma)
+    scalars = {"patch_size": 7, "search_area": 7, "sigma": sigma}
+    return run(pipeline, np.zeros_like(image), scheduled=scheduled, input=image, **scalars)
 
 
 @pytest.mark.parametrize("sigma", [0.12, 1e4])
-def test_nl_means_equals_numpy(sigma: float) -> None:
+@SCHEDULED_SLOWLY
+def test_nl_means_equals_numpy(sigma: float, scheduled: bool) -> None:
     height, width = 24, 32
     image = random(3, height, width).astype(np.float64)
     around = clamped(image)
@@ -151,16 +162,26 @@ def test_nl_means_equals_numpy(sigma: float) -> None:
             weight = np.exp(-patches / (sigma**2 * 49))
             total += weight * around(dx, dx + width, dy, dy + height)
             weights += weight
-    result = run_nl_means(image.astype(np.float32), sigma)
+    result = run_nl_means(image.astype(np.float32), sigma, scheduled)
     assert np.abs(result - np.clip(total / weights, 0, 1)).max() < 1e-4
+    if sigma == 1e4:  # all weights are 1
+        window = np.lib.stride_tricks.sliding_window_view(around(-3, width + 3, -3, height + 3), (7, 7), axis=(1, 2))
+        assert np.abs(result - window.mean(axis=(-2, -1))).max() < 1e-5
 
 
-def run_interpolate(image: np.ndarray) -> np.ndarray:
+@SCHEDULED_SLOWLY
+def test_nl_means_keeps_a_constant_image(scheduled: bool) -> None:
+    image = np.full((3, 24, 32), 0.4, np.float32)
+    np.testing.assert_allclose(run_nl_means(image, 0.12, scheduled), image, atol=1e-6)
+
+
+def run_interpolate(image: np.ndarray, scheduled: bool) -> np.ndarray:
     pipeline = pipelines.build("interpolate", size=(image.shape[2], image.shape[1]))
-    return run(pipeline, np.zeros((3, *image.shape[1:]), np.float32), input=image)
+    return run(pipeline, np.zeros((3, *image.shape[1:]), np.float32), scheduled=scheduled, input=image)
 
 
-def test_interpolate_equals_numpy() -> None:
+@SCHEDULED_SLOWLY
+def test_interpolate_equals_numpy(scheduled: bool) -> None:
     levels, height, width = 10, 96, 128
     image = random(4, height, width)
     image[3] = np.maximum(image[3], 0.05)
@@ -175,73 +196,21 @@ def test_interpolate_equals_numpy() -> None:
     for level in reversed(range(levels - 1)):
         result = combine(lambda d, u: d + (1 - d[3]) * u, down[level], mean_up(result))
     expected = result(0, width, 0, height)
-    assert np.abs(run_interpolate(image) - expected[:3] / expected[3]).max() < 1e-5
+    assert np.abs(run_interpolate(image, scheduled) - expected[:3] / expected[3]).max() < 1e-5
 
 
-def test_interpolate_keeps_an_opaque_image() -> None:
+@SCHEDULED_SLOWLY
+def test_interpolate_keeps_an_opaque_image(scheduled: bool) -> None:
     image = random(4, 64, 64)
     image[3] = 1
-    np.testing.assert_allclose(run_interpolate(image), image[:3], atol=1e-6)
+    np.testing.assert_allclose(run_interpolate(image, scheduled), image[:3], atol=1e-6)
 
 
-def run_bgu(splat_loc: np.ndarray, values: np.ndarray, slice_loc: np.ndarray) -> np.ndarray:
-    pipeline = pipelines.build("bgu", size=(slice_loc.shape[2], slice_loc.shape[1]), downsampling=4)
-    inputs = {"splat_loc": splat_loc, "values": values, "slice_loc": slice_loc}
-    return run(pipeline, np.zeros_like(slice_loc), **inputs, r_sigma=0.125, s_sigma=8)
-
-
-def test_bgu_of_the_identity_keeps_the_image() -> None:
-    large = random(3, 96, 128)
-    small = large[:, ::4, ::4].copy()
-    assert np.abs(run_bgu(small, small, large) - large).max() < 5e-3
-
-
-def test_bgu_transfers_an_affine_color_map() -> None:
-    large = random(3, 96, 128)
-    small = large[:, ::4, ::4].copy()
-
-    def recolor(image: np.ndarray) -> np.ndarray:
-        matrix = np.array([[0.6, 0.2, 0.0], [0.1, 0.7, 0.1], [0.0, 0.3, 0.5]], np.float32)
-        return np.einsum("ij,jyx->iyx", matrix, image) + np.float32(0.1)
-
-    assert np.abs(run_bgu(small, recolor(small), large) - recolor(large)).mean() < 1e-2
-
-
-def camera_pipe_inputs(raw: np.ndarray, **scalars: float) -> dict[str, object]:
-    matrix = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], np.float32)
-    defaults: dict[str, float] = {"color_temp": 3700.0, "gamma": 2.0, "contrast": 50.0, "sharpen_strength": 1.0}
-    levels = {"blackLevel": 25, "whiteLevel": 1023}
-    return {"input": raw, "matrix_3200": matrix, "matrix_7000": matrix} | defaults | levels | scalars
-
-
-def tone_curve(value: np.ndarray) -> np.ndarray:
-    t = np.clip((value - 25) / (1023 - 25), 0, 1) ** 0.5
-    b = 2 - 2**0.5
-    a = 2 - 2 * b
-    z = np.where(t > 0.5, 1 - (a * (1 - t) ** 2 + b * (1 - t)), a * t**2 + b * t)
-    return np.where(value <= 25, 0, np.clip(255 * z + 0.5, 0, 255).astype(int))
-
-
-@pytest.mark.parametrize("value", [0, 25, 100, 517, 1023])
-def test_camera_pipe_applies_its_curve_to_a_constant_image(value: int) -> None:
-    pipeline = pipelines.build("camera_pipe", size=(64, 48))
-    raw = np.full((48 + 18, 64 + 22), value, np.uint16)
-    result = run(pipeline, np.zeros((3, 48, 64), np.uint8), **camera_pipe_inputs(raw))
-    assert np.abs(result.astype(int) - tone_curve(np.array(value))).max() <= 1
-
-
-def test_camera_pipe_demosaics_like_numpy() -> None:
-    """Green at the sites of the sensor's green pixels is the sensor's value, whatever is around it."""
-    pipeline = pipelines.build("camera_pipe", size=(64, 48))
-    raw = np.random.default_rng(4).integers(0, 1024, (48 + 18, 64 + 22), np.uint16)
-    result = run(pipeline, np.zeros((3, 48, 64), np.uint8), **camera_pipe_inputs(raw, sharpen_strength=0.0))
-    center, *around = (
-        raw[12 + dy : 60 + dy, 16 + dx : 80 + dx].astype(int) for dy, dx in ((0, 0), (-2, 0), (2, 0), (0, -2), (0, 2))
-    )
-    denoised = np.minimum(center, np.max(around, 0))
-    curved = tone_curve(denoised)
-    for y, x in ((0, 0), (1, 1)):
-        assert np.abs(result[1, y::2, x::2].astype(int) - curved[y::2, x::2]).max() <= 1
+@pytest.mark.slow
+@SCHEDULED
+def test_interpolate_keeps_a_constant_color(scheduled: bool) -> None:
+    image = np.stack([np.full((64, 64), value, np.float32) for value in (0.2, 0.5, 0.9)] + [random(64, 64, low=0.05)])
+    np.testing.assert_allclose(run_interpolate(image, scheduled), image[:3], atol=1e-5)
 
 
 def lens_blur_inputs(left: np.ndarray, right: np.ndarray, scale: float) -> dict[str, object]:
@@ -249,9 +218,10 @@ def lens_blur_inputs(left: np.ndarray, right: np.ndarray, scale: float) -> dict[
     return {"left_im": left, "right_im": right} | scalars
 
 
-def run_lens_blur(left: np.ndarray, right: np.ndarray, scale: float) -> np.ndarray:
+def run_lens_blur(left: np.ndarray, right: np.ndarray, scale: float, scheduled: bool) -> np.ndarray:
     pipeline = pipelines.build("lens_blur", size=(left.shape[2], left.shape[1]))
-    return run(pipeline, np.zeros(left.shape, np.float32), **lens_blur_inputs(left, right, scale))
+    inputs = lens_blur_inputs(left, right, scale)
+    return run(pipeline, np.zeros(left.shape, np.float32), scheduled=scheduled, **inputs)
 
 
 def stereo_pair() -> tuple[np.ndarray, np.ndarray]:
@@ -259,17 +229,20 @@ def stereo_pair() -> tuple[np.ndarray, np.ndarray]:
     return left, np.roll(left, 8, 2)  # left(x) = right(x + 8): four slices
 
 
-def test_lens_blur_of_radius_zero_keeps_the_image() -> None:
+@SCHEDULED_SLOWLY
+def test_lens_blur_of_radius_zero_keeps_the_image(scheduled: bool) -> None:
     left, right = stereo_pair()
-    np.testing.assert_allclose(run_lens_blur(left, right, 0.0), left / np.float32(255), atol=1e-6)
+    np.testing.assert_allclose(run_lens_blur(left, right, 0.0, scheduled), left / np.float32(255), atol=1e-6)
 
 
-def test_lens_blur_keeps_a_constant_image() -> None:
+@SCHEDULED_SLOWLY
+def test_lens_blur_keeps_a_constant_image(scheduled: bool) -> None:
     left, right = np.full((3, 144, 160), 77, np.uint8), stereo_pair()[1]
-    np.testing.assert_allclose(run_lens_blur(left, right, 0.5), 77 / 255, atol=1e-6)
+    np.testing.assert_allclose(run_lens_blur(left, right, 0.5, scheduled), 77 / 255, atol=1e-6)
 
 
-def test_lens_blur_finds_the_depth_that_numpy_finds() -> None:
+@SCHEDULED_SLOWLY
+def test_lens_blur_finds_the_depth_that_numpy_finds(scheduled: bool) -> None:
     (left, right), slices = stereo_pair(), 8
     height, width = left.shape[1:]
     image, other = (clamped(a.astype(np.int32)) for a in (left, right))
@@ -299,6 +272,7 @@ def test_lens_blur_finds_the_depth_that_numpy_finds() -> None:
     pipeline = pipelines.build("lens_blur", size=(width, height))
     names = [name.split("$")[0] for name in pipeline_functions(pipeline)]
     depth = hl.Pipeline(pipeline.get_func(names.index("depth")))
-    found = run(depth, np.zeros((height, width), np.int32), **lens_blur_inputs(left, right, 0.5))
+    inputs = lens_blur_inputs(left, right, 0.5)
+    found = run(depth, np.zeros((height, width), np.int32), scheduled=scheduled, **inputs)
     assert np.mean(found == expected) >= 0.999
     assert np.mean(found[32:-32, 32:-32] == 4) >= 0.95
