@@ -6,15 +6,17 @@ import halide as hl
 import numpy as np
 import pytest
 
-from halidegym import SchedulingProblem, pipelines
-from halidegym.agents.beam import BeamSearch
+from halidegym import pipelines
 from halidegym.envs.pipelines import resnet_50
 from halidegym.envs.snapshot import PipelineSnapshot
-from pipeline_runs import run
+from pipeline_runs import SCHEDULED, SCHEDULED_SLOWLY, run
 
 DIVISOR = 8
 # Block: width and height of its input, channels of its input.
-INPUTS = {"b0": (32, 3), "b1": (8, 32), "b3": (8, 32), "b15": (7, 256)}
+INPUTS = {
+    "b0": (32, 3), "b1": (8, 32), "b3": (8, 32), "b4": (8, 64), "b7": (8, 64),
+    "b8": (6, 128), "b13": (6, 128), "b14": (7, 256), "b15": (7, 256),
+}  # fmt: skip
 Parameters = dict[str, np.ndarray]
 
 
@@ -69,39 +71,43 @@ def small(block: str) -> hl.Pipeline:
     return pipelines.build(f"resnet_50/{block}", size=INPUTS[block][0], channel_divisor=DIVISOR)
 
 
-@pytest.mark.parametrize("block", INPUTS)
-def test_blocks_compute_the_network(block: str) -> None:
+@pytest.mark.parametrize(
+    ("block", "scheduled"),
+    [(block, False) for block in INPUTS]
+    + [
+        (block, True) if block in ("b1", "b15") else pytest.param(block, True, marks=pytest.mark.slow)
+        for block in INPUTS
+    ],
+)
+def test_blocks_compute_the_network(block: str, scheduled: bool) -> None:
     pipeline = small(block)
     parameters = parameters_of(pipeline)
     assert parameters["input"].shape == (INPUTS[block][0], INPUTS[block][0], INPUTS[block][1])
     expected = network(block, parameters)
-    found = run(pipeline, np.zeros(expected.shape, np.float32), **parameters)
+    found = run(pipeline, np.zeros(expected.shape, np.float32), scheduled=scheduled, **parameters)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     if block == "b15":
         assert abs(found.sum() - 1) <= 1e-5
 
 
-@pytest.mark.parametrize("block", ["b1", "b15"])
-def test_scheduled_blocks_compute_the_network(block: str) -> None:
-    parameters = parameters_of(small(block))
+@pytest.mark.slow
+@pytest.mark.parametrize("block", ["b0", "b4"])
+@SCHEDULED
+def test_blocks_at_their_own_size_compute_the_network(block: str, scheduled: bool) -> None:
+    pipeline = pipelines.build(f"resnet_50/{block}")
+    parameters = parameters_of(pipeline)
     expected = network(block, parameters)
-    problem = SchedulingProblem.from_pipeline(small(block), parallelism=2)
-    pipeline = problem.pipeline()
-    BeamSearch(beam_size=2, passes=1).plan(problem).schedule.apply(pipeline)
-    arguments = pipeline.infer_arguments()
-    kernel = pipeline.compile_to_callable(arguments, hl.get_host_target())
-    found = np.zeros(expected.shape, np.float32)
-    buffers = [hl.Buffer(parameters[argument.name]) for argument in arguments]
-    kernel(*buffers, hl.Buffer(found))
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    found = run(pipeline, np.zeros(expected.shape, np.float32), scheduled=scheduled, **parameters)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_identity_block_without_a_main_path_is_a_relu() -> None:
+@SCHEDULED_SLOWLY
+def test_identity_block_without_a_main_path_is_a_relu(scheduled: bool) -> None:
     pipeline = small("b1")
     parameters = parameters_of(pipeline)
     for key in ("conv3_gamma", "conv3_beta"):
         parameters[key][:] = 0
-    found = run(pipeline, np.zeros(parameters["input"].shape, np.float32), **parameters)
+    found = run(pipeline, np.zeros(parameters["input"].shape, np.float32), scheduled=scheduled, **parameters)
     np.testing.assert_array_equal(found, relu(parameters["input"]))
 
 
