@@ -4,6 +4,7 @@ import hashlib
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
@@ -12,12 +13,13 @@ import pytest
 
 from halidegym.agents.greedy import Greedy
 from halidegym.envs import pipelines
+from halidegym.envs.measurements import TimingSettings
 from halidegym.envs.pipelines import generated
 from halidegym.envs.pipelines.generated.draws import Draws
 from halidegym.envs.pipelines.generated.kinds import KINDS
 from halidegym.envs.pipelines.generated.sample import num_edges, num_stages
 from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.timing import run_schedule
+from halidegym.envs.stopwatch import Stopwatch
 
 TARGET = "x86-64-linux-avx-avx2-f16c-fma-sse41"
 SPLITS = ("train", "validation", "test")
@@ -25,6 +27,7 @@ SPLITS = ("train", "validation", "test")
 HASHES = """
 import json, sys
 from halidegym.envs import pipelines
+from halidegym.envs.measurements import TimingSettings
 from halidegym.envs.problem import SchedulingProblem
 target, *names = sys.argv[1:]
 problems = (SchedulingProblem.from_pipeline(pipelines.build(n), target=target, parallelism=16) for n in names)
@@ -122,18 +125,24 @@ def test_greedy_search_schedules(number: int) -> None:
     assert "compute_root" in plan.schedule.cpp()
 
 
-def outputs(found: SchedulingProblem, seed: int | None) -> list[np.ndarray]:
+@pytest.fixture(scope="module")
+def stopwatch() -> Iterator[Stopwatch]:
+    with Stopwatch(TimingSettings(threads=2, timeout_s=300), compilers=1) as shared:
+        yield shared
+
+
+def outputs(found: SchedulingProblem, stopwatch: Stopwatch, seed: int | None) -> list[np.ndarray]:
     """Of the greedy schedule, or of a random one."""
     agent = Greedy() if seed is None else Greedy(random_dropout=70)
-    return run_schedule(found, agent.plan(found, seed=seed or 0).schedule, threads=2, timeout_s=300)
+    return stopwatch.run(found, agent.plan(found, seed=seed or 0).schedule)
 
 
-def check_runs(name: str, *, compare: bool) -> None:
+def check_runs(name: str, stopwatch: Stopwatch, *, compare: bool) -> None:
     found = problem(name, "host")
-    results = outputs(found, None)
+    results = outputs(found, stopwatch, None)
     assert all(np.isfinite(result).all() for result in results)
     if compare:
-        for a, b in zip(results, outputs(found, seed=1), strict=True):
+        for a, b in zip(results, outputs(found, stopwatch, seed=1), strict=True):
             # A float that a different order of operations rounds otherwise may end in the next integer.
             step = 1 if np.issubdtype(a.dtype, np.integer) else 0
             scale = float(np.abs(a.astype(np.float64)).max())
@@ -141,14 +150,14 @@ def check_runs(name: str, *, compare: bool) -> None:
 
 
 @pytest.mark.parametrize("number", [2, 7])
-def test_runs_and_schedules_agree(number: int) -> None:
-    check_runs(generated.name_of("train", number), compare=True)
+def test_runs_and_schedules_agree(number: int, stopwatch: Stopwatch) -> None:
+    check_runs(generated.name_of("train", number), stopwatch, compare=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(500))
-def test_500_are_valid(number: int) -> None:
-    check_runs(generated.name_of("train", number), compare=number % 25 == 0)
+def test_500_are_valid(number: int, stopwatch: Stopwatch) -> None:
+    check_runs(generated.name_of("train", number), stopwatch, compare=number % 25 == 0)
 
 
 def make_random(**options: Any) -> gym.Env[Any, Any]:

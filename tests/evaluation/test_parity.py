@@ -12,6 +12,7 @@ import pipelines_for_tests
 from halidegym.agents.beam import BeamSearch
 from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.reference import ReferenceResult
+from halidegym.envs import pipelines
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.evaluation.parity import Setting, check_parity, compare
 from halidegym.evaluation.speed import OURS, PLUGIN, PLUGIN_WITHOUT_MEMO, compare_speed
@@ -19,6 +20,7 @@ from halidegym.native._core import InvalidParameter
 from oracle.builder_problem import AVX512, SSE_AVX2
 
 PIPELINES = Path(pipelines_for_tests.__file__)
+QUICK = ("harris", "mat_mul", "iir_blur", "hist", "conv_layer")  # on which the plugin takes a second or two
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,10 @@ def test_output_whose_innermost_dimension_is_the_last(beam_size: int) -> None:
     assert [check for check in result.checks if not check.equal] == []
 
 
-@pytest.mark.parametrize("pipeline", ["harris", "mat_mul", "iir_blur", "hist", "conv_layer"])
+@pytest.mark.parametrize(
+    "pipeline",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in pipelines.names("papers-v1")],
+)
 def test_benchmark_pipelines_are_equal(pipeline: str) -> None:
     """As in MB2FBS' Table 2, but with a smaller beam."""
     result = check_parity(pipeline, Setting(AVX512, parallelism=16, beam_size=4))
