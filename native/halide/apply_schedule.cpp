@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "halide/base_name.h"
 #include "halide/func_graph.h"
 #include "problem/error.h"
 
@@ -10,11 +11,6 @@ namespace halidegym {
 namespace {
 
 using Kind = Directive::Kind;
-
-// "f" of Halide's unique name "f$1".
-std::string base_name(const std::string &name) {
-    return name.substr(0, name.find('$'));
-}
 
 // Its own ones, without the synthetic outermost loop.
 std::vector<Halide::Internal::Dim> loops_of(const Halide::Internal::Definition &definition) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "halide/base_name.h"
 #include "problem/error.h"
 
 namespace halidegym {
@@ -27,7 +28,7 @@ std::optional<Span> constant_span(const Bound &bound, const Function &output, bo
 }
 
 std::string option_for(const Function &output) {
-    std::string option = "--estimate " + output.name() + "=";
+    std::string option = "--estimate " + base_name(output.name()) + "=";
     for (int d = 0; d < output.dimensions(); d++) {
         option += (d > 0 ? ",MIN,EXTENT" : "MIN,EXTENT");
     }
@@ -61,10 +62,10 @@ std::vector<Span> estimated_region(const Function &output) {
     for (const std::string &arg : output.args()) {
         const auto span = spans.find(arg);
         if (span == spans.end()) {
-            throw MissingEstimate("The output '" + output.name() + "' has no estimate on dimension " +
-                                  std::to_string(region.size()) + " ('" + arg +
-                                  "'). Call set_estimates on it, or bound with constants, or give estimates={\"" +
-                                  output.name() + "\": ...}; on the command line, " + option_for(output) + ".");
+            throw MissingEstimate(
+                "The output '" + output.name() + "' has no estimate on dimension " + std::to_string(region.size()) +
+                " ('" + arg + "'). Call set_estimates on it, or bound with constants, or give estimates={\"" +
+                base_name(output.name()) + "\": ...}; on the command line, " + option_for(output) + ".");
         }
         region.push_back(span->second);
     }

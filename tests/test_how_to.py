@@ -1,0 +1,94 @@
+"""The commands and snippets of docs/how-to/bring-your-own-pipeline.md work as they are printed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "bring-your-own-pipeline.md").read_text()
+
+
+def fenced(language: str, heading: str) -> str:
+    """The first code block of a language under a heading."""
+    section = PAGE[PAGE.index(f"## {heading}\n") :]
+    found = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
+    assert found is not None
+    return found.group(1)
+
+
+def commands(beginning: str) -> list[str]:
+    """The indented blocks that begin with a text, their lines joined."""
+    blocks = re.findall(r"(?:^    .*\n)+", PAGE, re.MULTILINE)
+    return [text for text in map(textwrap.dedent, blocks) if text.startswith(beginning)]
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """In a shell, with `halidegym` and `python` those of this environment."""
+    prefix = (
+        f"halidegym() {{ {shlex.quote(sys.executable)} -c 'from halidegym.evaluation.cli import main; main()' \"$@\"; }}\n"
+        f'python() {{ {shlex.quote(sys.executable)} "$@"; }}\n'
+    )
+    environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, sys.path)])}
+    return subprocess.run(
+        ["bash", "-e", "-c", prefix + command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "my_blur.py").write_text(fenced("python", "The pipeline"))
+    return tmp_path
+
+
+def test_the_error_is_the_printed_one(folder: Path) -> None:
+    (command,) = commands("halidegym schedule my_blur.py:build\n")
+    result = run(command, folder)
+    assert result.returncode == 2
+    assert result.stderr.strip() in PAGE
+
+
+@pytest.mark.slow
+def test_the_schedule_is_found_and_timed(folder: Path) -> None:
+    (search,) = commands("halidegym schedule my_blur.py:build --estimate")
+    found = run(search, folder)
+    assert found.returncode == 0, found.stderr
+    assert "rows\n    .store_in(" in found.stdout
+    (timing,) = commands("halidegym time ")
+    timed = run(timing.replace("\n", " ").replace("\\", "") + " --rounds 2", folder)
+    assert timed.returncode == 0, timed.stderr
+    assert "ok" in timed.stdout
+
+
+def test_options_and_parity(folder: Path) -> None:
+    for beginning in ("halidegym schedule harris", "halidegym parity"):
+        (command,) = commands(beginning)
+        result = run(command, folder)
+        assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.slow
+def test_the_ten_lines_of_python(folder: Path) -> None:
+    result = run(f"python -c {shlex.quote(fenced('python', 'In Python'))}", folder)
+    assert result.returncode == 0, result.stderr
+    assert "get_func(" in result.stdout
+    assert all(float(number) > 0 for number in result.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.slow
+def test_a_generator_in_cpp(folder: Path) -> None:
+    (folder / "my_blur_generator.cpp").write_text(fenced("cpp", "A Halide generator"))
+    (build,) = commands("HALIDE=")
+    built = run(build, folder)
+    assert built.returncode == 0, built.stderr
+    (search,) = commands("halidegym schedule my_blur.hlpipe")
+    found = run(search, folder)
+    assert found.returncode == 0, found.stderr
+    assert found.stderr.startswith("my_blur: cost ")
+    assert "rows\n    .store_in(" in found.stdout
