@@ -43,8 +43,8 @@ def test_every_name_means_what_it_meant() -> None:
 def test_and_in_another_process_in_another_order() -> None:
     script = (
         "from halidegym.envs import suite_records\n"
-        "for entries in reversed(suite_records.read_records().values()):\n"
-        "    for name in reversed(list(entries)[:12]):\n"
+        "for suite, entries in reversed(suite_records.read_records().items()):\n"
+        "    for name in reversed(list(entries)[:12] if suite.startswith('random') else list(entries)):\n"
         "        assert suite_records.problem(name).hash == entries[name].hash, name\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
