@@ -31,31 +31,28 @@ def run(
         output: an array to overwrite, or only to look at.
         minimum: first coordinates of the output; 0 by default.
         inlined: what is not computed at root without a schedule, as each Func else is.
-        scheduled: run it by the schedule that greedy search finds for these sizes and scalars.
+        scheduled: run it by the schedule that greedy search finds for these inputs and the output's own estimates.
         **inputs: an array or a scalar for each.
     """
-    minimum = minimum or [0] * output.ndim
     if scheduled:
-        return _run_scheduled(pipeline, output, minimum, inputs)
+        return _run_scheduled(pipeline, output, inputs)
     for i, name in enumerate(pipeline_functions(pipeline)):
         if name.split("$")[0] not in inlined:
             pipeline.get_func(i).compute_root()
     arguments = pipeline.infer_arguments()
     kernel = pipeline.compile_to_callable(arguments, hl.get_host_target())
     buffer = hl.Buffer(output)
-    buffer.set_min(minimum)
+    if minimum is not None:
+        buffer.set_min(minimum)
     values = [inputs[argument.name] for argument in arguments]
     buffers = [hl.Buffer(value) if isinstance(value, np.ndarray) else value for value in values]
     kernel(*buffers, buffer)
     return output
 
 
-def _run_scheduled(
-    pipeline: hl.Pipeline, output: np.ndarray, minimum: list[int], inputs: dict[str, object]
-) -> np.ndarray:
+def _run_scheduled(pipeline: hl.Pipeline, output: np.ndarray, inputs: dict[str, object]) -> np.ndarray:
     arrays = {name: value for name, value in inputs.items() if isinstance(value, np.ndarray)}
     estimates = {name: [(0, extent) for extent in array.shape[::-1]] for name, array in arrays.items()}
-    estimates[pipeline.outputs()[0].name()] = list(zip(minimum, output.shape[::-1], strict=True))
     needed = {argument.name for argument in pipeline.infer_arguments()}
     estimates |= {name: value for name, value in inputs.items() if name in needed - arrays.keys()}
     problem = SchedulingProblem.from_pipeline(pipeline, parallelism=2, estimates=estimates)

@@ -271,8 +271,9 @@ def test_lens_blur_finds_the_depth_that_numpy_finds(scheduled: bool) -> None:
 
     pipeline = pipelines.build("lens_blur", size=(width, height))
     names = [name.split("$")[0] for name in pipeline_functions(pipeline)]
-    depth = hl.Pipeline(pipeline.get_func(names.index("depth")))
+    depth = pipeline.get_func(names.index("depth"))
+    depth.set_estimates([(0, width), (0, height)])
     inputs = lens_blur_inputs(left, right, 0.5)
-    found = run(depth, np.zeros((height, width), np.int32), scheduled=scheduled, **inputs)
+    found = run(hl.Pipeline(depth), np.zeros((height, width), np.int32), scheduled=scheduled, **inputs)
     assert np.mean(found == expected) >= 0.999
     assert np.mean(found[32:-32, 32:-32] == 4) >= 0.95

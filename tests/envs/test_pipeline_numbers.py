@@ -202,7 +202,8 @@ def test_unsharp_brightens_a_constant_image(scheduled: bool) -> None:
     np.testing.assert_allclose(result, 0.5 * (2 - 0.98257**2), atol=1e-5)  # the kernel's sum, which is not quite 1
 
 
-@pytest.mark.parametrize(("estimates", "scheduled"), [("published", False), ("true", False), ("true", True)])
+@pytest.mark.parametrize("estimates", ["published", "true"])
+@SCHEDULED
 def test_conv_layer_equals_numpy(estimates: str, scheduled: bool) -> None:
     pipeline = pipelines.build("conv_layer", size=(10, 8), channels_in=8, channels_out=16, batch=2, estimates=estimates)
     image = random(2, 10, 12, 8, low=-0.5, high=0.5)
