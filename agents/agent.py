@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from halidegym.agents.plan import Plan
 from halidegym.envs.problem import SchedulingProblem
@@ -57,6 +57,14 @@ class Agent(ABC):
         return type(self).__name__
 
 
+class SearchLimits(TypedDict):
+    """What the searches in C++ take of a `Budget`; None sets no limit."""
+
+    max_seconds: float | None
+    max_evaluations: int | None
+    max_expansions: int | None
+
+
 @dataclass(frozen=True)
 class Budget:
     """When a search must end; the arguments of `Agent.plan`, checked."""
@@ -77,6 +85,15 @@ class Budget:
     def is_unlimited(self) -> bool:
         """Whether neither time nor counts of the search are limited."""
         return self.seconds is None and self.evaluations is None and self.expansions is None
+
+    @property
+    def limits(self) -> SearchLimits:
+        """The arguments by which a search in C++ is limited."""
+        return {
+            "max_seconds": self.seconds,
+            "max_evaluations": self.evaluations,
+            "max_expansions": self.expansions,
+        }
 
     def or_evaluations(self, count: int) -> Budget:
         """Return this budget if it limits the search, else one of so many evaluations."""

@@ -49,9 +49,7 @@ class BeamSearch(NativeSearch):
             passes=self.num_passes,
             random_dropout=self.random_dropout,
             seed=seed,
-            max_seconds=budget.seconds,
-            max_evaluations=budget.evaluations,
-            max_expansions=budget.expansions,
+            **budget.limits,
             on_progress=on_progress,
         )
 

@@ -39,15 +39,9 @@ class ExhaustiveSearch(NativeSearch):
         check_at_least(1, max_schedules=self.max_schedules)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
-        if budget.seconds is None and budget.evaluations is None and budget.expansions is None:
+        if budget.is_unlimited:
             self._check_size(space)
-        return exhaustive_search(
-            space,
-            max_seconds=budget.seconds,
-            max_evaluations=budget.evaluations,
-            max_expansions=budget.expansions,
-            on_progress=on_progress,
-        )
+        return exhaustive_search(space, **budget.limits, on_progress=on_progress)
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         return progress_bar(f"Exhaustive search, {problem.name}", budget.evaluations, lambda _p, _d, done: done)

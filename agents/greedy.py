@@ -37,9 +37,7 @@ class Greedy(NativeSearch):
             passes=1,
             random_dropout=self.random_dropout,
             seed=seed,
-            max_seconds=budget.seconds,
-            max_evaluations=budget.evaluations,
-            max_expansions=budget.expansions,
+            **budget.limits,
             on_progress=on_progress,
         )
 

@@ -118,9 +118,7 @@ class MB2FBS(NativeSearch):
             passes=self.passes,
             priority=self.priority,
             stop_at_complete=self.stop_at_complete,
-            max_seconds=budget.seconds,
-            max_evaluations=budget.evaluations,
-            max_expansions=budget.expansions,
+            **budget.limits,
             on_progress=on_progress,
         )
 

@@ -202,9 +202,7 @@ class MCTS(NativeSearch):
             threads=len(os.sched_getaffinity(0)) if self.threads is None else self.threads,
             measure=record,
             seed=seed,
-            max_seconds=budget.seconds,
-            max_evaluations=budget.evaluations,
-            max_expansions=budget.expansions,
+            **budget.limits,
             on_progress=on_progress,
         )
 

@@ -50,9 +50,7 @@ class TAG(NativeSearch):
             delta=self.delta,
             merge=self.merge,
             seed=seed,
-            max_seconds=budget.seconds,
-            max_evaluations=budget.evaluations,
-            max_expansions=budget.expansions,
+            **budget.limits,
             on_progress=on_progress,
         )
 

@@ -45,9 +45,7 @@ class UCT(NativeSearch):
             exploration=self.exploration,
             merge=self.merge,
             seed=seed,
-            max_seconds=budget.seconds,
-            max_evaluations=budget.evaluations,
-            max_expansions=budget.expansions,
+            **budget.limits,
             on_progress=on_progress,
         )
 
