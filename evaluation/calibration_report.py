@@ -8,6 +8,7 @@ from pathlib import Path
 
 from halidegym.envs.machine import this_machine
 from halidegym.evaluation.calibration import Calibration
+from halidegym.evaluation.plotting import new_figure, save_svg
 from halidegym.native._core import Error
 
 
@@ -68,15 +69,9 @@ def _row(calibration: Calibration) -> str:
 def _draw(calibrations: Sequence[Calibration], path: Path) -> None:
     if not calibrations:
         raise Error("There is nothing to draw: no schedule was timed. Allow more time.")
-    try:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise Error("The plot needs matplotlib: pip install halidegym[bench]") from error
-    mpl.rcParams["svg.hashsalt"] = "halidegym"
     columns = min(3, len(calibrations))
     lines = -(-len(calibrations) // columns)
-    figure = Figure(figsize=(4 * columns, 3.6 * lines), layout="constrained")
+    figure = new_figure(4 * columns, 3.6 * lines)
     axes = figure.subplots(lines, columns, squeeze=False).flatten()
     for axis, calibration in zip(axes, calibrations, strict=False):
         for kind, color in (("random", "tab:gray"), ("good", "tab:blue")):
@@ -90,5 +85,4 @@ def _draw(calibrations: Sequence[Calibration], path: Path) -> None:
     for axis in axes[len(calibrations) :]:
         axis.remove()
     axes[0].legend()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    save_svg(figure, path)

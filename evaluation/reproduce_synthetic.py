@@ -8,14 +8,33 @@ from __future__ import annotations
 
 import csv
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from halidegym.agents.mb2fbs import MB2FBS
+from halidegym.evaluation.plotting import new_figure, save_svg
 from halidegym.native._core import SyntheticTree
 
 BRANCHING, DEPTH = 4, 8
+
+#: Table 5 of the paper: accuracy and expansions, by algorithm and beta2.
+PAPER_TABLE_5: Mapping[tuple[str, float], tuple[float, float]] = {
+    ("uncontrolled", 0): (0.939, 1109.4),
+    ("uncontrolled", 2): (0.939, 1114.6),
+    ("uncontrolled", 8): (0.945, 1137.0),
+    ("uncontrolled", 16): (0.945, 1173.0),
+    ("uncontrolled", 32): (0.952, 1328.6),
+    ("uncontrolled", 64): (0.930, 1462.6),
+    ("uncontrolled", 128): (0.942, 1639.8),
+    ("controlled", 0): (0.939, 1109.0),
+    ("controlled", 2): (0.939, 1105.8),
+    ("controlled", 8): (0.939, 1098.0),
+    ("controlled", 16): (0.939, 1087.7),
+    ("controlled", 32): (0.945, 1073.8),
+    ("controlled", 64): (0.714, 1039.5),
+    ("controlled", 128): (0.708, 1024.4),
+}
 
 
 @dataclass(frozen=True)
@@ -35,6 +54,11 @@ class Point:
     parameter: float
     accuracy: float
     expansions: float
+
+    @property
+    def paper(self) -> tuple[float, float] | None:
+        """Accuracy and expansions that the paper prints; it does so in Table 5 only, and plots the others."""
+        return PAPER_TABLE_5.get((self.algorithm, self.parameter)) if self.experiment == "table 5" else None
 
 
 def algorithms(beam_size: int, beta2: int) -> dict[str, MB2FBS]:
@@ -91,3 +115,28 @@ def write_csv(points: Iterable[Point], path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(Point.__dataclass_fields__)
         writer.writerows(vars(point).values() for point in points)
+
+
+def draw(points: Sequence[Point], path: Path) -> None:
+    """Draw Figures 6 and 7, and Table 5 as a third plot with the paper's values as hollow marks.
+
+    Raises:
+        Error: matplotlib is not installed.
+        OSError: the file cannot be written.
+    """
+    figure = new_figure(14, 7)
+    upper, lower = figure.subplots(2, 3)
+    for column, (experiment, parameter) in enumerate((("figure 6", "delta"), ("figure 7", "b"), ("table 5", "beta2"))):
+        upper[column].set(title=experiment)
+        for axis, what in ((upper[column], "accuracy"), (lower[column], "expansions")):
+            for color, name in enumerate(algorithms(32, 2)):
+                line = [p for p in points if (p.experiment, p.algorithm) == (experiment, name)]
+                printed = [(p.parameter, p.paper[what == "expansions"]) for p in line if p.paper is not None]
+                if line:
+                    values = [getattr(p, what) for p in line]
+                    axis.plot([p.parameter for p in line], values, f"C{color}o-", label=name)
+                if printed:
+                    axis.plot(*zip(*printed, strict=True), f"C{color}o", fillstyle="none", label=f"{name}: paper's")
+            axis.set(xlabel=parameter, ylabel=what, ylim=(0, None))
+            axis.legend()
+    save_svg(figure, path)

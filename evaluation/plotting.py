@@ -1,0 +1,41 @@
+"""Drawing without a display; matplotlib comes with the extra `bench`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halidegym.native._core import Error
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure.
+
+    Args:
+        width: in inches.
+        height: in inches.
+
+    Raises:
+        Error: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise Error("The plot needs matplotlib: pip install halidegym[bench]") from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def save_svg(figure: Figure, path: Path) -> None:
+    """Write a figure as SVG, the same bytes for the same drawing, and make its folder.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    import matplotlib as mpl
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context({"svg.hashsalt": "halidegym", "svg.fonttype": "none"}):
+        figure.savefig(path, format="svg", metadata={"Date": None})
