@@ -1,14 +1,17 @@
-"""The demonstration: five pipelines, four ways to schedule them, and how fast the results run on this machine."""
+"""The demonstration: five pipelines, six ways to schedule them at an equal budget, and how fast the results run here."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from statistics import geometric_mean
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.beam import BeamSearch
 from halidegym.agents.greedy import Greedy
+from halidegym.agents.mb2fbs import MB2FBS
+from halidegym.agents.mcts import MCTS
 from halidegym.agents.plan import Plan
 from halidegym.agents.random_search import RandomSearch
 from halidegym.agents.reference import Adams2019
@@ -40,15 +43,22 @@ CASES = (
     Case("bilateral_grid", beam_size=8),
 )
 
+REFERENCE = "Halide's Adams2019"
+BEAM = "beam"
 
-def agents(beam_size: int) -> dict[str, Agent]:
-    """Return the agents by the name to show. Beam search and the plugin have the same parameters, so they must agree."""
+
+def rivals(beam_size: int) -> Mapping[str, Agent]:
+    """Return the agents that get the seconds of a beam of this size, by the name to show. Each searches on one thread."""
     return {
-        "random": RandomSearch(num_schedules=1000),
+        "MB2FBS": MB2FBS.preset("controlled", beta=beam_size),
+        "MCTS": MCTS(threads=1),
         "greedy": Greedy(),
-        f"beam {beam_size}": BeamSearch(beam_size=beam_size, passes=5),
-        f"Adams2019 {beam_size}": Adams2019(beam_size=beam_size, passes=5),
+        "random": RandomSearch(),
     }
+
+
+#: The agents by the name to show, in the order in which they run.
+AGENTS = (REFERENCE, BEAM, *rivals(32))
 
 
 @dataclass(frozen=True)
@@ -71,8 +81,9 @@ class Entry:
 def run_demo(threads: int, on_step: Callable[[str], None]) -> Iterator[Entry]:
     """Plan and time, pipeline by pipeline.
 
-    Schedules are made for this machine and as many cores as there are threads. Agents that found the same schedule
-    share its timing.
+    Schedules are made for this machine and as many cores as there are threads. The plugin takes the time that it takes, and
+    beam search, which has the same parameters, likewise; all others get the seconds that beam search took. Agents that found
+    the same schedule share its timing.
 
     Args:
         threads: to run on.
@@ -81,9 +92,7 @@ def run_demo(threads: int, on_step: Callable[[str], None]) -> Iterator[Entry]:
     for case in CASES:
         problem = run_isolated(_problem, case.pipeline, threads)
         timings: dict[str, Timing] = {}
-        for name, agent in agents(case.beam_size).items():
-            on_step(f"{case.pipeline}: {name}")
-            plan = agent.plan(problem)
+        for name, plan in _plans(case, problem, on_step):
             on_step(f"{case.pipeline}: timing {name}")
             source = plan.schedule.cpp()
             if source not in timings:
@@ -91,9 +100,56 @@ def run_demo(threads: int, on_step: Callable[[str], None]) -> Iterator[Entry]:
             yield Entry(case.pipeline, name, plan, timings[source])
 
 
+def _plans(case: Case, problem: SchedulingProblem, on_step: Callable[[str], None]) -> Iterator[tuple[str, Plan]]:
+    on_step(f"{case.pipeline}: {REFERENCE}")
+    yield REFERENCE, Adams2019(beam_size=case.beam_size, passes=5).plan(problem)
+    on_step(f"{case.pipeline}: {BEAM}")
+    beam = BeamSearch(beam_size=case.beam_size, passes=5).plan(problem)
+    yield BEAM, beam
+    for name, agent in rivals(case.beam_size).items():
+        on_step(f"{case.pipeline}: {name}")
+        yield name, agent.plan(problem, seconds=beam.seconds)
+
+
 def num_steps() -> int:
     """Return how often `run_demo` reports a step."""
-    return 2 * sum(len(agents(case.beam_size)) for case in CASES)
+    return 2 * len(CASES) * len(AGENTS)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One agent over all pipelines, in geometric mean.
+
+    Attributes:
+        agent: its name.
+        cost: relative to beam search.
+        run_time: relative to the plugin's schedules; None if a schedule failed.
+    """
+
+    agent: str
+    cost: float
+    run_time: float | None
+
+
+def summarize(entries: Iterable[Entry]) -> list[Summary]:
+    """Compare the agents over the pipelines on which all of them ran."""
+    of = {(entry.pipeline, entry.agent): entry for entry in entries}
+    names = list(dict.fromkeys(pipeline for pipeline, _ in of))
+    return [
+        Summary(
+            agent,
+            geometric_mean(_cost(of[name, agent]) / _cost(of[name, BEAM]) for name in names),
+            geometric_mean(of[name, agent].timing.median_s / of[name, REFERENCE].timing.median_s for name in names)
+            if all(of[name, rival].timing.outcome == "ok" for name in names for rival in (agent, REFERENCE))
+            else None,
+        )
+        for agent in AGENTS
+    ]
+
+
+def _cost(entry: Entry) -> float:
+    assert entry.plan.cost is not None, "all agents of the demonstration state the cost"
+    return entry.plan.cost
 
 
 def usable_threads() -> int:

@@ -196,10 +196,14 @@ def test_the_demo_on_small_pipelines(monkeypatch: pytest.MonkeyPatch) -> None:
     result = halidegym("demo")
     assert result.exit_code == 0, result.output
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.output.splitlines() if "│" in line]
-    assert [row[1] for row in rows] == ["random", "greedy", "beam 2", "Adams2019 2"]
-    assert all(float(row[5]) > 0 for row in rows), "every schedule ran"
-    assert rows[2][2:4] == rows[3][2:4], "cost and evaluations of the beam and the plugin"
-    assert rows[2][5] == rows[3][5], "equal schedules share a timing"
+    assert [row[1] for row in rows] == 2 * list(demo.AGENTS), "one pipeline, and the means"
+    searches, means = rows[:6], rows[6:]
+    assert all(float(row[5]) > 0 for row in searches), "every schedule ran"
+    assert searches[0][2:4] == searches[1][2:4], "cost and evaluations of the plugin and the beam"
+    assert searches[0][5] == searches[1][5], "equal schedules share a timing"
+    assert means[0][5] == means[1][2] == "x 1.000"
+    budget = float(searches[1][4])
+    assert all(int(row[3].replace(",", "")) > 0 and float(row[4]) < budget + 5 for row in searches[2:])
 
 
 def test_settings_are_named_in_words() -> None:
