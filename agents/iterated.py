@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
-import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from halidegym.agents.agent import Agent, Budget, check_at_least, check_seed, problem_of
 from halidegym.agents.native_search import NativeSearch
-from halidegym.agents.plan import Candidate, Improvement, Plan
+from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress, progress_bar
+from halidegym.agents.rounds import Found, Round, Rounds, cost_of, merge_candidates
+from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.envs.timers import Timer, opened
 from halidegym.native._core import InvalidParameter
-
-_MAX_CANDIDATES = 32
 
 
 @dataclass(frozen=True)
@@ -81,25 +77,32 @@ class IteratedSearch(Agent):
         """Search for a good schedule; see `Agent.plan`. `measurements` limits how many schedules are timed, too."""
         budget = Budget(seconds, evaluations, expansions, measurements)
         problem = problem_of(problem_or_env)
-        rounds = _Rounds(self, problem, budget, check_seed(seed))
+        settings = [problem.with_parallelism(cores) for cores in self.parallelisms or (problem.parallelism,)]
+
+        def run_round(index: int, budget: Budget, seed: int, on_progress: OnProgress) -> Plan:
+            return self.agent.search(settings[index % len(settings)], budget, seed, on_progress)
+
+        rounds: Rounds[Plan] = self._rounds(run_round, budget, seed)
         start, cpu_start = time.perf_counter(), time.process_time()
-        with rounds.bar() if progress else nullcontext() as on_progress:
+        with self._bar(rounds, problem.name, budget) if progress else nullcontext() as on_progress:
             rounds.run(on_progress)
         elapsed, cpu_elapsed = time.perf_counter() - start, time.process_time() - cpu_start
         count = self.measured if measurements is None else min(self.measured, measurements)
         winner, run_time, timed = (
-            _fastest(problem, rounds.finalists(count), self.timer) if count else (rounds.cheapest(), None, None)
+            _fastest(problem, _finalists(rounds.found, settings, count), self.timer)
+            if count
+            else (rounds.cheapest(), None, None)
         )
-        alike = [plan for plan in rounds.plans if plan.fingerprint == winner.fingerprint]
+        alike = [plan for plan in rounds.found if plan.fingerprint == winner.fingerprint]
         return replace(
             winner,
             agent=repr(self),
             seed=seed,
-            candidates=_merge(winner, alike),
-            pass_costs=tuple(_cost(plan) for plan in alike),
+            candidates=merge_candidates(winner, alike),
+            pass_costs=tuple(cost_of(plan) for plan in alike),
             pass_candidates=tuple(plan.candidates[0] for plan in alike),
-            evaluations=sum(plan.evaluations or 0 for plan in rounds.plans),
-            expansions=sum(plan.expansions or 0 for plan in rounds.plans),
+            evaluations=rounds.evaluations,
+            expansions=rounds.expansions,
             seconds=elapsed,
             cpu_seconds=cpu_elapsed,
             history=rounds.history(alike),
@@ -108,125 +111,63 @@ class IteratedSearch(Agent):
             measurements=timed,
         )
 
+    def solve(
+        self,
+        space: AnySpace,
+        *,
+        seconds: float | None = None,
+        evaluations: int | None = None,
+        expansions: int | None = None,
+        seed: int = 0,
+    ) -> SpaceSolution:
+        """Search any space for its cheapest complete state; see `NativeSearch.solve`.
 
-class _Rounds:
-    """The rounds of one search, and what is left of its budget."""
+        Raises:
+            InvalidParameter: `measured` is not 0, because only a problem's schedules can be timed, or as for the planner.
+        """
+        if self.measured > 0:
+            raise InvalidParameter(
+                f"measured={self.measured}, but a space has no schedules to time; give measured=0, or call plan"
+            )
 
-    def __init__(self, search: IteratedSearch, problem: SchedulingProblem, budget: Budget, seed: int) -> None:
-        self.search = search
-        self.problem = problem
-        self.settings = [problem.with_parallelism(cores) for cores in search.parallelisms or (problem.parallelism,)]
-        self.budget = budget
-        self.seed = seed
-        self.plans: list[Plan] = []
-        self.starts: list[float] = []  # of the rounds, in seconds after the first
-        self.stopped = threading.Event()
-        self.begin = time.perf_counter()
+        def run_round(_index: int, budget: Budget, seed: int, on_progress: OnProgress) -> SpaceSolution:
+            return self.agent.search_space(space, budget, seed, on_progress)
 
-    def run(self, on_progress: OnProgress | None) -> None:
-        """Run batches of rounds; the next one begins when all of a batch are over, so that counts decide reproducibly."""
-        with ThreadPoolExecutor(self.search.workers) as pool:
-            while not self._is_over():
-                share = self._share()
-                first = len(self.plans)
-                batch = range(first, first + self._batch_size())
-                self.starts += [time.perf_counter() - self.begin] * len(batch)
-                self.plans += self._wait([pool.submit(self._run_round, i, share, on_progress) for i in batch])
-
-    def _run_round(self, index: int, budget: Budget, on_progress: OnProgress | None) -> Plan:
-        def go_on(*state: Any) -> bool:
-            return not self.stopped.is_set() and (on_progress is None or on_progress(*state))
-
-        # The first round is the search without iterations.
-        seed = self.seed if index == 0 else int(np.random.SeedSequence([self.seed, index]).generate_state(1)[0])
-        return self.search.agent.search(self.settings[index % len(self.settings)], budget, seed, go_on)
-
-    def _wait(self, futures: list[Future[Plan]]) -> list[Plan]:
-        """Wait for all rounds of a batch. Ctrl-C and errors end those that go on."""
-        try:
-            return [future.result() for future in futures]
-        except KeyboardInterrupt:
-            self.stopped.set()
-            return [future.result() for future in futures]
-        except BaseException:
-            self.stopped.set()
-            raise
-
-    def _is_over(self) -> bool:
-        if not self.plans:
-            return False
-        if self.stopped.is_set():
-            return True
-        if self.budget.is_unlimited:
-            return len(self.plans) >= self.search.rounds
-        return any(left is not None and left <= 0 for left in self._left()) or self._counts_nothing()
-
-    def _left(self) -> tuple[float | None, int | None, int | None]:
-        seconds, evaluations, expansions = self.budget.seconds, self.budget.evaluations, self.budget.expansions
-        return (
-            None if seconds is None else seconds - (time.perf_counter() - self.begin),
-            None if evaluations is None else evaluations - sum(plan.evaluations or 0 for plan in self.plans),
-            None if expansions is None else expansions - sum(plan.expansions or 0 for plan in self.plans),
+        rounds: Rounds[SpaceSolution] = self._rounds(run_round, Budget(seconds, evaluations, expansions), seed)
+        rounds.run()
+        winner = rounds.cheapest()
+        return replace(
+            winner,
+            agent=repr(self),
+            seed=seed,
+            candidates=merge_candidates(winner, rounds.found),
+            pass_costs=tuple(cost_of(solution) for solution in rounds.found),
+            evaluations=rounds.evaluations,
+            expansions=rounds.expansions,
+            seconds=time.perf_counter() - rounds.begin,
+            history=rounds.history(rounds.found),
+            interrupted=rounds.stopped.is_set(),
         )
 
-    def _counts_nothing(self) -> bool:
-        """Return whether the only budget is one of expansions, and the planner does not expand."""
-        used = sum(plan.expansions or 0 for plan in self.plans)
-        return self.budget.seconds is None and self.budget.evaluations is None and used == 0
+    def _rounds(self, run_round: Round[Found], budget: Budget, seed: int) -> Rounds[Found]:
+        return Rounds(run_round, budget, seed=check_seed(seed), limit=self.rounds, workers=self.workers)
 
-    def _batch_size(self) -> int:
-        if self.budget.is_unlimited:
-            return min(self.search.workers, self.search.rounds - len(self.plans))
-        return self.search.workers
-
-    def _share(self) -> Budget:
-        """Return the budget of each round of a batch."""
-        seconds, evaluations, expansions = self._left()
-        workers = self.search.workers
-        return Budget(
-            None if seconds is None else max(1e-6, seconds),
-            None if evaluations is None else max(1, evaluations // workers),
-            None if expansions is None else max(1, expansions // workers),
-        )
-
-    def cheapest(self) -> Plan:
-        """Return the best plan by cost."""
-        return min(self.plans, key=_cost)
-
-    def finalists(self, count: int) -> list[Plan]:
-        """Return the best plans by cost, different ones, the numbers of cores in turn."""
-        best = []
-        for setting in self.settings:
-            distinct = {p.actions: p for p in self.plans if p.fingerprint.parallelism == setting.parallelism}
-            best.append(sorted(distinct.values(), key=_cost))
-        in_turn = itertools.chain.from_iterable(itertools.zip_longest(*best))
-        return [plan for plan in in_turn if plan is not None][:count]
-
-    def history(self, alike: Sequence[Plan]) -> tuple[Improvement, ...]:
-        """Return the improvements of the best cost over some of the rounds, in the time and the counts of the whole."""
-        improvements = []
-        evaluations = expansions = 0
-        for start, plan in zip(self.starts, self.plans, strict=True):
-            if plan in alike:
-                improvements += [
-                    Improvement(start + i.seconds, evaluations + i.evaluations, expansions + i.expansions, i.cost)
-                    for i in plan.history
-                ]
-            evaluations += plan.evaluations or 0
-            expansions += plan.expansions or 0
-        best: list[Improvement] = []
-        for improvement in sorted(improvements, key=lambda i: (i.evaluations, i.seconds)):
-            if not best or improvement.cost < best[-1].cost:
-                best.append(improvement)
-        return tuple(best)
-
-    def bar(self) -> AbstractContextManager[OnProgress]:
+    def _bar(self, rounds: Rounds[Plan], name: str, budget: Budget) -> AbstractContextManager[OnProgress]:
         """Return a progress bar over time, if that is limited, else over rounds."""
-        title = f"{self.search.agent.name} iterated, {self.problem.name}"
-        if self.budget.seconds is not None:
-            return progress_bar(title, self.budget.seconds, lambda *_: time.perf_counter() - self.begin)
-        total = self.search.rounds if self.budget.is_unlimited else None
-        return progress_bar(title, total, lambda *_: len(self.plans))
+        title = f"{self.agent.name} iterated, {name}"
+        if budget.seconds is not None:
+            return progress_bar(title, budget.seconds, lambda *_: time.perf_counter() - rounds.begin)
+        return progress_bar(title, self.rounds if budget.is_unlimited else None, lambda *_: len(rounds.found))
+
+
+def _finalists(plans: Sequence[Plan], settings: Sequence[SchedulingProblem], count: int) -> list[Plan]:
+    """Return the best plans by cost, different ones, the numbers of cores in turn."""
+    best = []
+    for setting in settings:
+        distinct = {p.actions: p for p in plans if p.fingerprint.parallelism == setting.parallelism}
+        best.append(sorted(distinct.values(), key=cost_of))
+    in_turn = itertools.chain.from_iterable(itertools.zip_longest(*best))
+    return [plan for plan in in_turn if plan is not None][:count]
 
 
 def _fastest(
@@ -257,15 +198,3 @@ def _fastest(
 def _cost_for(problem: SchedulingProblem, plan: Plan) -> float | None:
     """The plan's cost, if it is one for the problem's number of cores."""
     return plan.cost if plan.fingerprint.parallelism == problem.parallelism else None
-
-
-def _merge(winner: Plan, plans: Sequence[Plan]) -> tuple[Candidate, ...]:
-    """Return the winner's schedule and the other candidates, best first."""
-    others = {candidate.actions: candidate for plan in plans for candidate in plan.candidates}
-    first = others.pop(winner.actions)
-    return (first, *sorted(others.values(), key=lambda candidate: candidate.cost))[:_MAX_CANDIDATES]
-
-
-def _cost(plan: Plan) -> float:
-    assert plan.cost is not None, "planners state the cost"
-    return plan.cost

@@ -104,8 +104,13 @@ class NativeSearch(Agent):
             InvalidParameter: an argument is out of its range, or `space` is none.
             SearchExhausted: the space has no acceptable complete state, or the agent's limits leave none.
         """
-        budget = Budget(seconds, evaluations, expansions)
-        result = self._search(space, budget, check_seed(seed), None)
+        return self.search_space(space, Budget(seconds, evaluations, expansions), check_seed(seed))
+
+    def search_space(
+        self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None = None
+    ) -> SpaceSolution:
+        """Do what `solve` does, with a callback, which can end the search from another thread."""
+        result = self._search(space, budget, seed, on_progress)
         return SpaceSolution(
             agent=repr(self),
             seed=seed,

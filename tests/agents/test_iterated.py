@@ -26,8 +26,9 @@ from halidegym.envs import processes
 from halidegym.envs.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.envs.timers import RecordingTimer, Replay, Unrecorded
-from halidegym.native._core import InvalidParameter, SearchExhausted
+from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
 from oracle.builder_problem import SSE_AVX2
+from search_spaces_for_tests import PythonTree
 
 
 class FixedTimes:
@@ -174,6 +175,32 @@ def test_measured_plans_are_saved(mm: SchedulingProblem, tmp_path: Path) -> None
     plan.save(tmp_path / "plan.json")
     loaded = Plan.load(tmp_path / "plan.json", mm)
     assert (loaded.run_time, loaded.measurements, loaded.candidates) == (0.25, 1, plan.candidates)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_any_space_is_searched_again_and_again(workers: int) -> None:
+    tree = SyntheticTree(seed=5)
+    agent = TAG(num_evaluations=200)
+    solution = IteratedSearch(agent, rounds=6, workers=workers).solve(tree, seed=3)
+    alone = agent.solve(tree, seed=3)
+    assert len(solution.pass_costs) == 6
+    assert solution.cost == min(solution.pass_costs) == solution.candidates[0].cost < max(solution.pass_costs)
+    assert solution.pass_costs[0] == alone.cost
+    assert solution.evaluations == 6 * alone.evaluations
+    assert not solution.interrupted
+    state = tree.root()
+    for action in solution.actions:
+        state = tree.apply(state, action)
+    assert state == solution.state
+    assert [i.cost for i in solution.history][-1] == solution.cost
+
+
+def test_a_space_in_python_is_searched_by_threads() -> None:
+    tree = PythonTree(SyntheticTree())
+    solution = IteratedSearch(RandomSearch(num_schedules=3), rounds=4, workers=2).solve(tree)
+    assert solution.evaluations == 12
+    with pytest.raises(InvalidParameter, match="measured=2"):
+        IteratedSearch(RandomSearch(), measured=2).solve(SyntheticTree())
 
 
 def test_parameters_are_checked() -> None:

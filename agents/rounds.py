@@ -1,0 +1,162 @@
+"""Rounds of a search: the same search again and again with new seeds, some at a time, within one budget."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import numpy as np
+
+from halidegym.agents.agent import Budget
+from halidegym.agents.plan import Candidate, Improvement, Plan
+from halidegym.agents.progress import OnProgress
+from halidegym.agents.spaces import SpaceSolution
+
+_MAX_CANDIDATES = 32
+
+Found = TypeVar("Found", Plan, SpaceSolution)
+
+Round: TypeAlias = Callable[[int, Budget, int, OnProgress], Found]
+"""Searches once: given the number of the round, its budget, its seed, and what ends it early."""
+
+
+class Rounds(Generic[Found]):
+    """The rounds of one search, and what is left of its budget.
+
+    Attributes:
+        found: what the rounds found, in order.
+        begin: when the first one began, on the clock of `time.perf_counter`.
+        stopped: set by Ctrl-C, and by an error in a round; ends all of them.
+    """
+
+    def __init__(self, run_round: Round[Found], budget: Budget, *, seed: int, limit: int, workers: int) -> None:
+        """Prepare rounds.
+
+        Args:
+            run_round: called from threads.
+            budget: of all rounds together.
+            seed: of the first round; the others' are derived from it.
+            limit: number of rounds if the budget is unlimited.
+            workers: rounds that go on at a time.
+        """
+        self.found: list[Found] = []
+        self.begin = time.perf_counter()
+        self.stopped = threading.Event()
+        self._run_round: Callable[[int, Budget, int, OnProgress], Found] = run_round
+        self._budget = budget
+        self._seed = seed
+        self._limit = limit
+        self._workers = workers
+        self._starts: list[float] = []  # of the rounds, in seconds after the first
+
+    def run(self, on_progress: OnProgress | None = None) -> None:
+        """Run batches of rounds; the next one begins when all of a batch are over, so that counts decide reproducibly."""
+        with ThreadPoolExecutor(self._workers) as pool:
+            while not self._is_over():
+                share = self._share()
+                first = len(self.found)
+                batch = range(first, first + self._batch_size())
+                self._starts += [time.perf_counter() - self.begin] * len(batch)
+                self.found += self._wait([pool.submit(self._run, i, share, on_progress) for i in batch])
+
+    @property
+    def evaluations(self) -> int:
+        """Of all rounds."""
+        return sum(found.evaluations or 0 for found in self.found)
+
+    @property
+    def expansions(self) -> int:
+        """Of all rounds."""
+        return sum(found.expansions or 0 for found in self.found)
+
+    def cheapest(self) -> Found:
+        """Return the best round by cost."""
+        return min(self.found, key=cost_of)
+
+    def history(self, chosen: Sequence[Found]) -> tuple[Improvement, ...]:
+        """Return the improvements of the best cost over some of the rounds, in the time and the counts of the whole."""
+        improvements = []
+        evaluations = expansions = 0
+        for start, found in zip(self._starts, self.found, strict=True):
+            if found in chosen:
+                improvements += [
+                    Improvement(start + i.seconds, evaluations + i.evaluations, expansions + i.expansions, i.cost)
+                    for i in found.history
+                ]
+            evaluations += found.evaluations or 0
+            expansions += found.expansions or 0
+        best: list[Improvement] = []
+        for improvement in sorted(improvements, key=lambda i: (i.evaluations, i.seconds)):
+            if not best or improvement.cost < best[-1].cost:
+                best.append(improvement)
+        return tuple(best)
+
+    def _run(self, index: int, budget: Budget, on_progress: OnProgress | None) -> Found:
+        def go_on(*state: Any) -> bool:
+            return not self.stopped.is_set() and (on_progress is None or on_progress(*state))
+
+        # The first round is the search without iterations.
+        seed = self._seed if index == 0 else int(np.random.SeedSequence([self._seed, index]).generate_state(1)[0])
+        return self._run_round(index, budget, seed, go_on)
+
+    def _wait(self, futures: list[Future[Found]]) -> list[Found]:
+        """Wait for all rounds of a batch. Ctrl-C and errors end those that go on."""
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            self.stopped.set()
+            return [future.result() for future in futures]
+        except BaseException:
+            self.stopped.set()
+            raise
+
+    def _is_over(self) -> bool:
+        if not self.found:
+            return False
+        if self.stopped.is_set():
+            return True
+        if self._budget.is_unlimited:
+            return len(self.found) >= self._limit
+        return any(left is not None and left <= 0 for left in self._left()) or self._counts_nothing()
+
+    def _left(self) -> tuple[float | None, int | None, int | None]:
+        seconds, evaluations, expansions = self._budget.seconds, self._budget.evaluations, self._budget.expansions
+        return (
+            None if seconds is None else seconds - (time.perf_counter() - self.begin),
+            None if evaluations is None else evaluations - self.evaluations,
+            None if expansions is None else expansions - self.expansions,
+        )
+
+    def _counts_nothing(self) -> bool:
+        """Return whether the only budget is one of expansions, and the planner does not expand."""
+        return self._budget.seconds is None and self._budget.evaluations is None and self.expansions == 0
+
+    def _batch_size(self) -> int:
+        if self._budget.is_unlimited:
+            return min(self._workers, self._limit - len(self.found))
+        return self._workers
+
+    def _share(self) -> Budget:
+        """Return the budget of each round of a batch."""
+        seconds, evaluations, expansions = self._left()
+        return Budget(
+            None if seconds is None else max(1e-6, seconds),
+            None if evaluations is None else max(1, evaluations // self._workers),
+            None if expansions is None else max(1, expansions // self._workers),
+        )
+
+
+def merge_candidates(winner: Found, rounds: Sequence[Found]) -> tuple[Candidate, ...]:
+    """Return the winner's solution and the other candidates, best first."""
+    others: dict[tuple[int, ...], Candidate] = {c.actions: c for found in rounds for c in found.candidates}
+    first = others.pop(winner.actions)
+    return (first, *sorted(others.values(), key=lambda candidate: candidate.cost))[:_MAX_CANDIDATES]
+
+
+def cost_of(found: Plan | SpaceSolution) -> float:
+    """Return the cost of what a planner found."""
+    assert found.cost is not None, "planners state the cost"
+    return found.cost
