@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import geometric_mean
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from halidegym.evaluation import reproduce_mb2fbs, reproduce_synthetic
+from halidegym.evaluation import reproduce_mb2fbs, reproduce_measured, reproduce_synthetic
+from halidegym.evaluation.options import integers
+from halidegym.evaluation.pipeline_argument import load_problem
 from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.reproduce_mb2fbs_report import row, write_report
 
@@ -85,3 +88,47 @@ def mb2fbs_synthetic(trees: int, output: Path | None) -> None:
         output.mkdir(parents=True, exist_ok=True)
         reproduce_synthetic.write_csv(points, output / "synthetic.csv")
         reproduce_synthetic.draw(points, output / "synthetic.svg")
+
+
+@reproduce.command("measured-candidates")
+@click.argument("pipelines", metavar="PIPELINE...", nargs=-1)
+@click.option("--candidates", type=click.IntRange(min=1), default=12, show_default=True, help="To search and to time.")
+@click.option("--beam", type=click.IntRange(min=1), default=32, show_default=True, help="Size of the beams.")
+@click.option(
+    "--cores", type=integers, default="16", show_default=True, help="To schedule for, besides the usable ones."
+)
+def measured_candidates(pipelines: tuple[str, ...], candidates: int, beam: int, cores: tuple[int, ...]) -> None:
+    """Let run times choose among the schedules of several beams with dropout, on this machine and its cores.
+
+    The factor is how many times faster the choice is than the winner of one beam without dropout, timed in turns: for
+    candidates scheduled for the usable cores, and for as many that were scheduled for other numbers of cores as well.
+    A PIPELINE is as for `halidegym schedule`; by default, six of the benchmarks, which take about half an hour.
+    """
+    chosen = pipelines or reproduce_measured.PIPELINES
+    table = Table("Pipeline", "Scheduled for", "Chosen, for", box=None)
+    for column in ("Beam's, ms", "Choice, ms", "Factor", "95 %"):
+        table.add_column(column, justify="right")
+    factors: dict[tuple[int, ...], list[float]] = {}
+    with steps_bar(len(chosen)) as on_step:
+        for pipeline in chosen:
+            on_step(pipeline)
+            problem = load_problem(pipeline)
+            for choice in reproduce_measured.choose_by_time(
+                problem, parallelisms=cores, candidates=candidates, beam_size=beam
+            ):
+                comparison = choice.comparison
+                if comparison.ratio > 0:  # NaN: a schedule failed
+                    factors.setdefault(choice.parallelisms, []).append(comparison.ratio)
+                table.add_row(
+                    pipeline,
+                    ", ".join(map(str, choice.parallelisms)),
+                    str(choice.plan.fingerprint.parallelism),
+                    f"{comparison.b.median_s * 1e3:.3g}",
+                    f"{comparison.a.median_s * 1e3:.3g}",
+                    f"{comparison.ratio:.2f}",
+                    f"{comparison.low:.2f} to {comparison.high:.2f}",
+                )
+    for parallelisms, ratios in factors.items():
+        cores_text = ", ".join(map(str, parallelisms))
+        table.add_row("geometric mean", cores_text, "", "", "", f"{geometric_mean(ratios):.2f}", "")
+    Console().print(table)

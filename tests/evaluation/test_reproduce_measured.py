@@ -1,0 +1,68 @@
+"""The experiment that lets run times choose, with run times that are made up; and on a real machine, if slow tests run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import pipelines_for_tests
+from halidegym.envs.measurements import Comparison, Timing
+from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.schedule import Schedule
+from halidegym.envs.stopwatch import Stopwatch
+from halidegym.evaluation import reproduce_measured
+from halidegym.evaluation.cli import main
+from oracle.builder_problem import SSE_AVX2
+
+MM = f"{Path(pipelines_for_tests.__file__)}:mm"
+
+
+def timing(seconds: float) -> Timing:
+    return Timing("ok", (seconds,), 0.0)
+
+
+def run_time(schedule: Schedule) -> float:
+    """Schedules for 16 cores are the fastest, and the cheaper of them the slower."""
+    return 1.0 if schedule.problem.parallelism == 16 else 2.0
+
+
+@pytest.fixture
+def made_up_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compare(_problem: SchedulingProblem, a: Schedule, b: Schedule, **_: object) -> Comparison:
+        ratio = run_time(b) / run_time(a)
+        return Comparison(ratio, ratio, ratio, timing(run_time(a)), timing(run_time(b)))
+
+    monkeypatch.setattr(Stopwatch, "time", lambda _self, _problem, schedule: timing(run_time(schedule)))
+    monkeypatch.setattr(reproduce_measured, "compare_schedules", compare)
+
+
+@pytest.mark.usefixtures("made_up_times")
+def test_candidates_for_other_numbers_of_cores_widen_the_choice() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=2)
+    few, more = reproduce_measured.choose_by_time(problem, candidates=4, beam_size=2)
+    assert (few.parallelisms, more.parallelisms) == ((2,), (2, 16))
+    assert (few.comparison.ratio, more.comparison.ratio) == (1.0, 2.0)
+    assert more.plan.fingerprint.parallelism == 16
+
+
+@pytest.mark.usefixtures("made_up_times")
+def test_choices_are_shown() -> None:
+    arguments = ["reproduce", "measured-candidates", MM, "--candidates", "2", "--beam", "2", "--cores", "16"]
+    result = CliRunner().invoke(main, arguments, env={"COLUMNS": "300"})
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.output.splitlines()]
+    assert [row[-4:] for row in rows if row[:1] == [MM]] == [
+        ["1.00", "1.00", "to", "1.00"],
+        ["2.00", "2.00", "to", "2.00"],
+    ]
+    assert [row[-1] for row in rows if row[:2] == ["geometric", "mean"]] == ["1.00", "2.00"]
+
+
+@pytest.mark.slow
+def test_choices_on_this_machine() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, parallelism=1)
+    for choice in reproduce_measured.choose_by_time(problem, parallelisms=(4,), candidates=2, beam_size=2):
+        assert choice.comparison.a.outcome == choice.comparison.b.outcome == "ok"
+        assert choice.comparison.ratio > 0
