@@ -12,18 +12,33 @@ from halidegym.agents.agent import Agent
 from halidegym.agents.beam import BeamSearch
 from halidegym.agents.exhaustive import ExhaustiveSearch
 from halidegym.agents.greedy import Greedy
+from halidegym.agents.iterated import IteratedSearch
+from halidegym.agents.mb2fbs import MB2FBS, PRESETS
+from halidegym.agents.mcts import MCTS
 from halidegym.agents.random_search import RandomSearch
+from halidegym.agents.tag import TAG
+from halidegym.agents.uct import UCT
 from halidegym.envs.pipelines import toys
 from halidegym.envs.pipelines.toys import Optimum
 from halidegym.native._core import InternalError
 
 #: The agents that `halidegym optimality` compares, by the name to show.
 AGENTS: Mapping[str, Agent] = {
-    "random 10": RandomSearch(num_schedules=10),
-    "random 100": RandomSearch(num_schedules=100),
+    "random": RandomSearch(),
     "greedy": Greedy(),
-    "beam 4": BeamSearch(beam_size=4),
     "beam 32": BeamSearch(),
+    **{
+        f"MB2FBS {preset}": MB2FBS.preset(preset, **({"memory": 32} if preset == "memory_bounded_best_first" else {}))
+        for preset in PRESETS
+        if preset not in ("greedy", "beam")  # the same as those above, but for the passes of a beam
+    },
+    "MCTS": MCTS(threads=1),
+    "TAG": TAG(),
+    "TAG, tree": TAG(merge=False),
+    "UCT": UCT(),
+    "UCT, graph": UCT(merge=True),
+    "greedy iterated": IteratedSearch(Greedy(random_dropout=30)),
+    "beam 8 iterated": IteratedSearch(BeamSearch(beam_size=8, random_dropout=30)),
 }
 
 
@@ -90,7 +105,11 @@ class Gap:
 
 
 def optimality_gaps(
-    agents: Mapping[str, Agent] = AGENTS, names: Iterable[str] | None = None, seeds: Iterable[int] = (0,)
+    agents: Mapping[str, Agent] = AGENTS,
+    names: Iterable[str] | None = None,
+    seeds: Iterable[int] = (0,),
+    *,
+    evaluations: int | None = None,
 ) -> list[Gap]:
     """Run agents on toy problems, each pair once per seed, and compare the costs with the optima.
 
@@ -98,6 +117,7 @@ def optimality_gaps(
         agents: by name; they must rate schedules with the pretrained cost model, and search the default space.
         names: of toys; None for all.
         seeds: of the agents.
+        evaluations: the budget of each agent and seed; None for none.
 
     Returns:
         One entry per toy and agent, by toy.
@@ -110,7 +130,8 @@ def optimality_gaps(
     for name in toys.BUILDERS if names is None else names:
         problem, optimum = toys.problem(name), toys.optimum(name)
         for agent_name, agent in agents.items():
-            costs = tuple(_cost(agent.plan(problem, seed=seed).cost, agent_name) for seed in chosen_seeds)
+            plans = (agent.plan(problem, evaluations=evaluations, seed=seed) for seed in chosen_seeds)
+            costs = tuple(_cost(plan.cost, agent_name) for plan in plans)
             gaps.append(Gap(name, agent_name, costs, optimum.cost))
     return gaps
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 import click
 from rich.console import Console
@@ -53,24 +54,34 @@ def optima(names: tuple[str, ...], check: bool, write: bool) -> None:
 @click.option(
     "--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="How many seeds to take the mean over."
 )
-def optimality(names: tuple[str, ...], seeds: int) -> None:
-    """Compare agents with the optimum on the toy problems.
+@click.option(
+    "--evaluations",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Budget of each search: how often it may ask the cost model.",
+)
+def optimality(names: tuple[str, ...], seeds: int, evaluations: int) -> None:
+    """Compare agents with the optimum on the toy problems, at an equal budget.
 
-    The numbers are optimality gaps: how much more the schedule of an agent costs than the best of all schedules.
+    The numbers are optimality gaps: how much more the schedule of an agent costs than the best of all schedules. Searches
+    that end by themselves may use less than the budget.
     """
     chosen = names or tuple(toys.BUILDERS)
-    table = Table("Pipeline", title="Optimality gap: how much the cost exceeds the optimum", title_justify="left")
-    table.add_column("Schedules", justify="right")
-    for agent in AGENTS:
-        table.add_column(agent, justify="right")
-    gaps: dict[str, list[float]] = {}
+    gaps = {}
     with steps_bar(len(chosen)) as on_step:
         for name in chosen:
             on_step(name)
-            gaps[name] = [entry.gap for entry in optimality_gaps(AGENTS, [name], range(seeds))]
-            table.add_row(name, f"{toys.optimum(name).num_schedules:,}", *map(_percent, gaps[name]))
+            gaps[name] = optimality_gaps(AGENTS, [name], range(seeds), evaluations=evaluations)
+    table = Table(
+        "Gap", title=f"How much the cost exceeds the optimum, {evaluations:,} evaluations", title_justify="left"
+    )
+    for column in (*(name.removeprefix("toy_") for name in chosen), "mean"):
+        table.add_column(column, justify="right")
+    table.add_row("schedules", *(f"{toys.optimum(name).num_schedules:,}" for name in chosen))
     table.add_section()
-    table.add_row("mean", "", *(_percent(sum(column) / len(column)) for column in zip(*gaps.values(), strict=True)))
+    for agent, row in zip(AGENTS, zip(*gaps.values(), strict=True), strict=True):
+        table.add_row(agent, *(f"{gap.gap:.2%}" for gap in row), f"{fmean(gap.gap for gap in row):.2%}")
     Console().print(table)
 
 
@@ -91,7 +102,3 @@ def _optima_table(optima: Mapping[str, Optimum]) -> Table:
     for name, optimum in optima.items():
         table.add_row(name, f"{optimum.num_schedules:,}", repr(optimum.cost), " ".join(map(str, optimum.actions)))
     return table
-
-
-def _percent(gap: float) -> str:
-    return f"{gap:.2%}"

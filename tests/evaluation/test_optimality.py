@@ -30,13 +30,18 @@ def test_the_record_is_written_as_it_is(tmp_path: Path) -> None:
 
 
 def test_no_agent_beats_the_optimum() -> None:
-    gaps = optimality_gaps(seeds=range(3))
+    gaps = optimality_gaps(seeds=range(2), evaluations=100)
     assert [(gap.pipeline, gap.agent) for gap in gaps] == [(name, agent) for name in toys.BUILDERS for agent in AGENTS]
     assert all(cost >= gap.optimum for gap in gaps for cost in gap.costs)
-    assert all(len(gap.costs) == 3 for gap in gaps)
-    mean = {agent: sum(gap.gap for gap in gaps if gap.agent == agent) / len(toys.BUILDERS) for agent in AGENTS}
-    assert mean["beam 32"] < mean["greedy"] < mean["random 10"]
+    assert all(len(gap.costs) == 2 for gap in gaps)
     assert any(gap.gap > 0 for gap in gaps if gap.agent == "greedy")
+
+
+def test_a_larger_budget_closes_gaps() -> None:
+    few, many = (
+        optimality_gaps({"random": AGENTS["random"]}, ["toy_blur"], range(5), evaluations=n)[0].gap for n in (10, 3000)
+    )
+    assert many < 0.01 < few
 
 
 def test_the_exhaustive_search_has_no_gap() -> None:
@@ -84,9 +89,13 @@ def test_senseless_arguments_are_refused(arguments: list[str]) -> None:
 
 
 def test_gaps_are_shown() -> None:
-    result = CliRunner().invoke(main, ["optimality", "toy_stencils", "--seeds", "1"], env={"COLUMNS": "200"})
+    arguments = ["optimality", "toy_stencils", "--seeds", "1", "--evaluations", "100"]
+    result = CliRunner().invoke(main, arguments, env={"COLUMNS": "200"})
     assert result.exit_code == 0, result.output
-    row = next(line.split() for line in result.output.splitlines() if "toy_stencils" in line)
-    cost = BeamSearch(beam_size=4).plan(toys.problem("toy_stencils")).cost
+    rows = {
+        row[0]: row[1:] for row in (line.strip("│").replace(" ", "").split("│") for line in result.output.splitlines())
+    }
+    cost = BeamSearch().plan(toys.problem("toy_stencils"), evaluations=100).cost
     assert cost is not None
-    assert f"{cost / toys.optimum('toy_stencils').cost - 1:.2%}" in row
+    gap = f"{cost / toys.optimum('toy_stencils').cost - 1:.2%}"
+    assert rows["beam32"] == [gap, gap], "of the toy, and the mean over one"
