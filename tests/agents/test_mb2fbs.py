@@ -18,7 +18,8 @@ from halidegym.agents.plan import Rules
 from halidegym.envs import pipelines
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.evaluation import reproduce_mb2fbs
-from halidegym.native._core import InvalidParameter, SyntheticTree, mb2fbs
+from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.native._core import InvalidParameter, SyntheticTree, beam_search, mb2fbs
 from oracle.builder_problem import AVX512, SSE_AVX2
 
 TREES = st.builds(
@@ -196,9 +197,35 @@ def test_agents_are_values() -> None:
     assert agent.name == "MB2FBS"
 
 
+#: Those on which a search takes many seconds.
+LARGE = (
+    "bilateral_grid",
+    "local_laplacian",
+    "nl_means",
+    "lens_blur",
+    "camera_pipe",
+    "interpolate",
+    "bgu",
+    "stencil_chain",
+)
+
+
+@pytest.mark.parametrize(
+    "pipeline", [pytest.param(p, marks=pytest.mark.slow) if p in LARGE else p for p in reproduce_mb2fbs.PAPER]
+)
+def test_expansions_on_the_papers_pipelines(pipeline: str) -> None:
+    """A pass of the beam expands 2 + 32 * (2n - 2) states, as the paper prints; controlled MB2FBS no more, at any depth."""
+    problem = load_problem(pipeline, target=reproduce_mb2fbs.TARGET, parallelism=reproduce_mb2fbs.PARALLELISM)
+    space, passes = Rules().space(problem), 2
+    beam = beam_search(space, beam_size=32, passes=passes)
+    assert beam.expansions == passes * (2 + 32 * (2 * problem.num_nodes - 2))
+    assert beam.expansions == passes * reproduce_mb2fbs.PAPER[pipeline][reproduce_mb2fbs.BEAM_32].expansions
+    controlled = mb2fbs(space, beta1=28, beta2=4, beta=32, passes=passes)
+    assert max(max(expansions) for expansions in controlled.pass_expansions) <= 32
+    assert controlled.expansions <= beam.expansions
+
+
 @pytest.mark.parametrize("pipeline", ["mat_mul", "iir_blur", "conv_layer"])
 def test_costs_of_table_2_that_are_equal(pipeline: str) -> None:
-    cells = {cell.algorithm: cell for cell in reproduce_mb2fbs.reproduce([pipeline])}
-    assert all(cell.equal for algorithm, cell in cells.items() if algorithm != reproduce_mb2fbs.BEAM_64)
-    beam = cells[reproduce_mb2fbs.BEAM_32]
-    assert beam.ours.expansions == beam.paper.expansions
+    cells = reproduce_mb2fbs.reproduce([pipeline], reproduce_mb2fbs.TABLES_2_AND_3)
+    assert all(cell.equal for cell in cells)

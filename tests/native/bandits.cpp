@@ -146,6 +146,10 @@ void test_transpositions() {
     expect_equal("inner vertices of the tree", tree.expansions, 63);
     expect_equal("evaluations in the tree", tree.evaluations, 127);
     expect_equal("equal optima", graph.solutions.front().cost, tree.solutions.front().cost);
+    expect_equal("inner vertices of UCT's graph", uct_search(grid, {.graph = {.merge = true}}, Budget{}).expansions,
+                 21);
+    expect_equal("inner vertices of UCT's tree", uct_search(grid, {.graph = {.merge = false}}, Budget{}).expansions,
+                 63);
 }
 
 // Two walks by equal decisions make equal nests that share nothing; siblings differ, whatever their hashes.
