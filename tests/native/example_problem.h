@@ -47,6 +47,7 @@ public:
         for (int d = 0; d < node.dimensions; d++) {
             stage.loops.push_back(pure_loop(node, d));
         }
+        name_loops(stage);
         problem_.nodes.push_back(node);
         problem_.stages.push_back(stage);
         return node.id;
@@ -91,6 +92,7 @@ public:
         for (const int d : pure_dims) {
             stage.loops.push_back(pure_loop(node, d));
         }
+        name_loops(stage);
         problem_.stages.push_back(stage);
         return stage.id;
     }
@@ -172,6 +174,13 @@ private:
         loop.kind = Loop::Kind::ComputedDimension;
         loop.computed_dim = dimension;
         return loop;
+    }
+
+    // How schedule source refers to the loops.
+    static void name_loops(Stage &stage) {
+        for (size_t i = 0; i < stage.loops.size(); i++) {
+            stage.loops[i].accessor = stage.name + ".get_schedule().dims()[" + std::to_string(i) + "].var";
+        }
     }
 
     Edge empty_edge(int producer, int consumer_stage, int calls) const {

@@ -2,9 +2,9 @@
 
 #include "nest/schedule_text.h"
 
-#include <iostream>
 #include <string>
 
+#include "example_problem.h"
 #include "nest/directives.h"
 #include "nest/dump.h"
 #include "nest/edits.h"
@@ -14,132 +14,18 @@ using namespace halidegym;
 
 namespace {
 
-int failures = 0;
-
-void expect_equal(const std::string &what, const std::string &actual, const std::string &expected) {
-    if (actual != expected) {
-        failures++;
-        std::cerr << what << ": expected\n" << expected << "\nbut got\n" << actual << "\n";
-    }
-}
-
-void expect(const std::string &what, bool holds) {
-    if (!holds) {
-        failures++;
-        std::cerr << what << "\n";
-    }
-}
-
-EdgeBound shifted(int loop, bool of_max, int64_t constant) {
-    return {.kind = EdgeBound::Kind::Affine, .of_max = of_max, .loop = loop, .coefficient = 1, .constant = constant};
-}
-
-// A Func whose pure stage loops over its arguments in order.
-Node &add_func(Problem &problem, const std::string &name, const std::vector<std::string> &args, int lanes) {
-    Node node;
-    node.id = problem.num_nodes();
-    node.name = name;
-    node.dimensions = static_cast<int>(args.size());
-    node.args = args;
-    node.bytes_per_point = 4;
-    node.vector_size = lanes;
-    node.first_stage = problem.num_stages();
-    node.num_stages = 1;
-    node.region_computed.resize(args.size());
-    Stage stage;
-    stage.id = problem.num_stages();
-    stage.node = node.id;
-    stage.name = name;
-    stage.vector_size = lanes;
-    for (int i = 0; i < node.dimensions; i++) {
-        Loop loop;
-        loop.variable = args[static_cast<size_t>(i)];
-        loop.accessor = name + ".get_schedule().dims()[" + std::to_string(i) + "].var";
-        loop.pure = true;
-        loop.pure_dim = i;
-        loop.kind = Loop::Kind::ComputedDimension;
-        loop.computed_dim = i;
-        stage.loops.push_back(loop);
-    }
-    problem.stages.push_back(stage);
-    problem.nodes.push_back(node);
-    return problem.nodes.back();
-}
-
-void add_edge(Problem &problem, int producer, int consumer_stage, int calls, std::vector<EdgeBound> bounds) {
-    Edge edge;
-    edge.id = static_cast<int>(problem.edges.size());
-    edge.producer = producer;
-    edge.consumer_stage = consumer_stage;
-    edge.calls = calls;
-    edge.bounds = std::move(bounds);
-    problem.edges.push_back(edge);
-}
-
-Problem blur() {
-    Problem problem;
-    problem.parallelism = 16;
-    Node &by = add_func(problem, "by", {"x", "y"}, 16);
-    by.is_output = true;
-    by.estimated_region = {{0, 2047, false}, {0, 2047, false}};
-    add_func(problem, "bx", {"x", "y"}, 16);
-    add_func(problem, "repeat_edge", {"_0", "_1"}, 16);
-    add_func(problem, "input_im", {"_0", "_1"}, 16).is_input = true;
-    add_edge(problem, 1, 0, 3, {shifted(0, false, 0), shifted(0, true, 0), shifted(1, false, -1), shifted(1, true, 1)});
-    add_edge(problem, 2, 1, 3, {shifted(0, false, -1), shifted(0, true, 1), shifted(1, false, 0), shifted(1, true, 0)});
-    const EdgeBound low{.kind = EdgeBound::Kind::Constant, .constant = 0};
-    const EdgeBound high{.kind = EdgeBound::Kind::Constant, .constant = 2047};
-    add_edge(problem, 3, 2, 1, {low, high, low, high});
-    problem.derive();
-    return problem;
-}
-
 // mm(x, y) = 0; mm(x, y) += A(r, y) * B(x, r); out(x, y) = f(mm(x, y)).
 Problem matrix_product() {
-    Problem problem;
-    problem.parallelism = 16;
-    Node &out = add_func(problem, "out", {"x", "y"}, 8);
-    out.is_output = true;
-    out.estimated_region = {{0, 143, false}, {0, 149, false}};
-    add_func(problem, "mm", {"x", "y"}, 8).num_stages = 2;
-    Stage update = problem.stages.back();
-    update.id++;
-    update.index = 1;
-    update.name = "mm.update(0)";
-    for (Loop &loop : update.loops) {
-        loop.accessor = "mm.update(0).get_schedule().dims()[" + std::to_string(loop.pure_dim + 1) + "].var";
-    }
-    Loop r;
-    r.variable = "r$x";
-    r.accessor = "mm.update(0).get_schedule().dims()[0].var";
-    r.rvar = true;
-    r.kind = Loop::Kind::Constant;
-    r.constant_max = 199;
-    update.loops.insert(update.loops.begin(), r);
-    problem.stages.push_back(update);
-    add_func(problem, "A_im", {"_0", "_1"}, 8).is_input = true;
-    add_func(problem, "B_im", {"_0", "_1"}, 8).is_input = true;
-    add_edge(problem, 1, 0, 1, {shifted(0, false, 0), shifted(0, true, 0), shifted(1, false, 0), shifted(1, true, 0)});
-    add_edge(problem, 2, 2, 1, {shifted(0, false, 0), shifted(0, true, 0), shifted(2, false, 0), shifted(2, true, 0)});
-    add_edge(problem, 3, 2, 1, {shifted(1, false, 0), shifted(1, true, 0), shifted(0, false, 0), shifted(0, true, 0)});
-    problem.derive();
-    return problem;
-}
-
-Level with_child(Level level, Level child) {
-    level.children.at(0) = publish(std::move(child));
-    return level;
-}
-
-// `level` split, with nothing in the outer half yet but the inner one.
-struct Split {
-    Level outer;
-    Level inner;
-};
-Split split(const Problem &problem, const Level &level, const Level &parent, const Extents &trips) {
-    Tiles tiles = tile(level, trips, tile_regions(problem, level, parent, trips), true);
-    tiles.outer.children.push_back(publish(tiles.inner));
-    return {tiles.outer, tiles.inner};
+    ExampleProblem example(16);
+    const int out = example.output("out", {"x", "y"}, 8, {144, 150});
+    const int mm = example.func("mm", {"x", "y"}, 8);
+    const int update = example.update({{0, 199}}, {0, 1}, 8);
+    const int a = example.input("A_im", {"_0", "_1"}, 8);
+    const int b = example.input("B_im", {"_0", "_1"}, 8);
+    example.edge(mm, out, 1, {{.loop = 0}, {.loop = 1}});
+    example.edge(a, update, 1, {{.loop = 0}, {.loop = 2}});
+    example.edge(b, update, 1, {{.loop = 1}, {.loop = 0}});
+    return example.build();
 }
 
 Level output_in_parallel(const Problem &problem, const Extents &tasks) {
@@ -149,7 +35,7 @@ Level output_in_parallel(const Problem &problem, const Extents &tasks) {
 }
 
 void test_blur() {
-    const Problem problem = blur();
+    const Problem problem = blur_problem(16, 16);
     const Level root = output_in_parallel(problem, {1, 128});
     const Level &parallel = *root.children[0];
     expect_equal("blur, parallel", dump(problem, root),
@@ -160,9 +46,9 @@ void test_blur() {
                  "  by 16vc 1c (0, 0) *\n");
 
     // bx is computed between the tiles (64, 4) of the level below the parallel one.
-    Split by64 = split(problem, *parallel.children[0], parallel, {64, 4});
-    by64.outer.store_at = {1};
-    Level by_with_bx = compute_here(problem, by64.outer, problem.nodes[1], 0, true);
+    Level by64 = split(problem, *parallel.children[0], parallel, {64, 4});
+    by64.store_at = {1};
+    Level by_with_bx = compute_here(problem, by64, problem.nodes[1], 0, true);
     expect_equal("blur, bx placed", dump(problem, with_child(root, with_child(parallel, by_with_bx))),
                  "\n"
                  "realize: by\n"
@@ -175,12 +61,12 @@ void test_blur() {
                  "   by 16vc 1c (0, 0) *\n");
 
     // repeat_edge is stored at the outer of the tiles (4, 1) and computed at the outer of the tiles (1, 4) within.
-    Split by4 = split(problem, by_with_bx, parallel, {4, 1});
-    Split by1 = split(problem, by4.inner, by4.outer, {1, 4});
-    Level host = compute_here(problem, by1.outer, problem.nodes[2], 0, true);
+    Level by4 = split(problem, by_with_bx, parallel, {4, 1});
+    const Level by1 = split(problem, *by4.children.back(), by4, {1, 4});
+    Level host = compute_here(problem, by1, problem.nodes[2], 0, true);
     host.tileable = false;
-    by4.outer.store_at = {2};
-    const Level nest = with_child(root, with_child(parallel, with_child(by4.outer, host)));
+    by4.store_at = {2};
+    const Level nest = with_child(root, with_child(parallel, with_child(by4, host)));
     const std::string text = "\n"
                              "realize: by\n"
                              "by 1 128 (0, 0) t p\n"
@@ -247,10 +133,9 @@ void test_matrix_product() {
     const Problem problem = matrix_product();
     const Level root = output_in_parallel(problem, {2, 75});
     const Level &parallel = *root.children[0];
-    Split out3 = split(problem, *parallel.children[0], parallel, {3, 1});
-    out3.outer.store_at = {1};
-    const Level nest =
-        with_child(root, with_child(parallel, compute_here(problem, out3.outer, problem.nodes[1], 0, true)));
+    Level out3 = split(problem, *parallel.children[0], parallel, {3, 1});
+    out3.store_at = {1};
+    const Level nest = with_child(root, with_child(parallel, compute_here(problem, out3, problem.nodes[1], 0, true)));
     const std::string text = "\n"
                              "realize: out\n"
                              "out 2 75 (0, 0) t p\n"
@@ -275,7 +160,7 @@ Var xii("xii");
 Var xiii("xiii");
 Var y(out.get_schedule().dims()[1].var);
 Var yi("yi");
-RVar r_x(mm.update(0).get_schedule().dims()[0].var);
+RVar r_0(mm.update(0).get_schedule().dims()[0].var);
 out
     .split(x, x, xi, 72, TailStrategy::ShiftInwards)
     .split(y, y, yi, 2, TailStrategy::ShiftInwards)
@@ -293,7 +178,7 @@ mm.update(0)
     .unroll(x)
     .unroll(y)
     .vectorize(xi)
-    .reorder({xi, x, y, r_x});
+    .reorder({xi, x, y, r_0});
 mm
     .store_in(MemoryType::Stack)
     .split(x, x, xi, 8, TailStrategy::RoundUp)
