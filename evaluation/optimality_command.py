@@ -57,7 +57,7 @@ def optima(names: tuple[str, ...], check: bool, write: bool) -> None:
 @click.option(
     "--evaluations",
     type=click.IntRange(min=1),
-    default=1000,
+    default=10_000,
     show_default=True,
     help="Budget of each search: how often it may ask the cost model.",
 )

@@ -64,6 +64,15 @@ def test_the_beam_preset_is_a_beam(tree: SyntheticTree, beam_size: int) -> None:
     assert (ours.cost, ours.actions, ours.expansions) == (beam.cost, beam.actions, beam.expansions)
 
 
+@given(TREES, st.integers(1, 40))
+def test_a_best_first_beam_that_forgets_nothing_finds_what_a_beam_finds(tree: SyntheticTree, beam_size: int) -> None:
+    """As Meister et al. 2020 prove for costs that never shrink on the way down; Table 1's row forgets some."""
+    beam = BeamSearch(beam_size=beam_size, passes=1).solve(tree)
+    ours = MB2FBS.preset("best_first_beam", beta=beam_size, beta2=None).solve(tree)
+    assert (ours.cost, ours.actions) == (beam.cost, beam.actions)
+    assert ours.expansions <= beam.expansions
+
+
 @given(TREES, st.integers(2, 40))
 def test_controlled_expands_no_more_than_a_beam(tree: SyntheticTree, beta: int) -> None:
     beta2 = beta // 2

@@ -201,8 +201,7 @@ void test_memory_bounded_best_first_preset() {
     }
 }
 
-// "The controlled version never expands more than a beam", at no depth; and what best-first beams prune is no loss if
-// costs never shrink on the way down, as in these trees.
+// "The controlled version never expands more than a beam", at no depth.
 void test_controlled_expansions() {
     for (const auto &options : random_trees(60)) {
         SyntheticTree tree(options);
