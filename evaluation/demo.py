@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import geometric_mean
+from typing import Any
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.beam import BeamSearch
@@ -28,10 +29,12 @@ class Case:
     Attributes:
         pipeline: its name.
         beam_size: of beam search and the plugin.
+        options: of the pipeline, by name.
     """
 
     pipeline: str
     beam_size: int = 32
+    options: tuple[tuple[str, Any], ...] = ()
 
 
 #: The plugin would take minutes for bilateral_grid with its usual beam of 32.
@@ -90,7 +93,7 @@ def run_demo(threads: int, on_step: Callable[[str], None]) -> Iterator[Entry]:
         on_step: called with a text when a step begins; there are `num_steps`.
     """
     for case in CASES:
-        problem = run_isolated(_problem, case.pipeline, threads)
+        problem = run_isolated(_problem, case.pipeline, dict(case.options), threads)
         timings: dict[str, Timing] = {}
         for name, plan in _plans(case, problem, on_step):
             on_step(f"{case.pipeline}: timing {name}")
@@ -157,5 +160,5 @@ def usable_threads() -> int:
     return min(2, len(os.sched_getaffinity(0)))
 
 
-def _problem(name: str, parallelism: int) -> SchedulingProblem:
-    return SchedulingProblem.from_pipeline(pipelines.build(name), parallelism=parallelism, name=name)
+def _problem(name: str, options: dict[str, Any], parallelism: int) -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines.build(name, **options), parallelism=parallelism, name=name)

@@ -14,7 +14,7 @@ from halidegym.agents.iterated import IteratedSearch
 from halidegym.agents.plan import Plan
 from halidegym.envs.measurements import Comparison
 from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.timing import compare_schedules
+from halidegym.envs.timers import Timer, opened
 
 #: Short to search, and runnable with their published estimates.
 PIPELINES: Sequence[str] = ("harris", "hist", "unsharp", "iir_blur", "mat_mul", "max_filter")
@@ -42,6 +42,7 @@ def choose_by_time(
     candidates: int = 12,
     beam_size: int = 32,
     random_dropout: int = 30,
+    timer: Timer | None = None,
 ) -> list[Choice]:
     """Let run times decide among candidates, first for the problem's number of cores only, then for others as well.
 
@@ -53,6 +54,7 @@ def choose_by_time(
         candidates: how many to search and to time.
         beam_size: of the beams.
         random_dropout: of the beams for candidates, a percentage as `BeamSearch` has it.
+        timer: where run times come from; None to measure on this machine and record nothing.
 
     Returns:
         Two choices, compared with the beam without dropout for the problem's number of cores.
@@ -64,9 +66,9 @@ def choose_by_time(
     beam = BeamSearch(beam_size=beam_size, passes=5).plan(problem)
     beams = BeamSearch(beam_size=beam_size, passes=5, random_dropout=random_dropout)
     choices = []
-    for cores in ((problem.parallelism,), (problem.parallelism, *parallelisms)):
-        search = IteratedSearch(beams, rounds=candidates, measured=candidates, parallelisms=cores)
-        plan = search.plan(problem)
-        comparison = compare_schedules(problem, plan.schedule, beam.schedule, threads=problem.parallelism)
-        choices.append(Choice(cores, plan, comparison))
+    with opened(timer) as clock:
+        for cores in ((problem.parallelism,), (problem.parallelism, *parallelisms)):
+            search = IteratedSearch(beams, rounds=candidates, measured=candidates, parallelisms=cores, timer=clock)
+            plan = search.plan(problem)
+            choices.append(Choice(cores, plan, clock.compare(problem, plan.schedule, beam.schedule)))
     return choices

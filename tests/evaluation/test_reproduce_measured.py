@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -11,7 +13,6 @@ import pipelines_for_tests
 from halidegym.envs.measurements import Comparison, Timing
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.envs.schedule import Schedule
-from halidegym.envs.stopwatch import Stopwatch
 from halidegym.evaluation import reproduce_measured
 from halidegym.evaluation.cli import main
 from oracle.builder_problem import SSE_AVX2
@@ -24,31 +25,36 @@ def timing(seconds: float) -> Timing:
 
 
 def run_time(schedule: Schedule) -> float:
-    """Schedules for 16 cores are the fastest, and the cheaper of them the slower."""
+    """Schedules for 16 cores are the fastest."""
     return 1.0 if schedule.problem.parallelism == 16 else 2.0
 
 
-@pytest.fixture
-def made_up_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    def compare(_problem: SchedulingProblem, a: Schedule, b: Schedule, **_: object) -> Comparison:
+class MadeUpTimes:
+    """A timer for which only the number of cores that a schedule is made for counts."""
+
+    def time(self, problem: SchedulingProblem, schedule: Any, *, cost: float | None = None) -> Timing:
+        return timing(run_time(schedule))
+
+    def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
         ratio = run_time(b) / run_time(a)
         return Comparison(ratio, ratio, ratio, timing(run_time(a)), timing(run_time(b)))
 
-    monkeypatch.setattr(Stopwatch, "time", lambda _self, _problem, schedule: timing(run_time(schedule)))
-    monkeypatch.setattr(reproduce_measured, "compare_schedules", compare)
+    def close(self) -> None: ...
 
 
-@pytest.mark.usefixtures("made_up_times")
 def test_candidates_for_other_numbers_of_cores_widen_the_choice() -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=2)
-    few, more = reproduce_measured.choose_by_time(problem, candidates=4, beam_size=2)
+    few, more = reproduce_measured.choose_by_time(problem, candidates=4, beam_size=2, timer=MadeUpTimes())
     assert (few.parallelisms, more.parallelisms) == ((2,), (2, 16))
     assert (few.comparison.ratio, more.comparison.ratio) == (1.0, 2.0)
     assert more.plan.fingerprint.parallelism == 16
+    assert more.plan.measurements is not None
+    assert more.plan.measurements <= 4
 
 
-@pytest.mark.usefixtures("made_up_times")
-def test_choices_are_shown() -> None:
+def test_choices_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    choose = functools.partial(reproduce_measured.choose_by_time, timer=MadeUpTimes())
+    monkeypatch.setattr(reproduce_measured, "choose_by_time", choose)
     arguments = ["reproduce", "measured-candidates", MM, "--candidates", "2", "--beam", "2", "--cores", "16"]
     result = CliRunner().invoke(main, arguments, env={"COLUMNS": "300"})
     assert result.exit_code == 0, result.output
