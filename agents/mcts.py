@@ -116,9 +116,11 @@ class MCTS(NativeSearch):
     exploration: float = 1.0
     winner: Literal["best", "average"] = "best"
     epsilon: float = 0.0
+    replay: float = 0.0
     exploration_by_spread: bool = False
     exploration_decay: float = 1.0
     widening: float = 1.0
+    front_loading: float = 1.0
     tree_memory: int = 2**30
     threads: int | None = None
     measure: Callable[[Any], float] | RunTime | None = None
@@ -193,11 +195,13 @@ class MCTS(NativeSearch):
             trees=self.trees,
             greedy_trees=self.greedy_trees,
             epsilon=self.epsilon,
+            replay=self.replay,
             iterations=_ITERATIONS if unlimited and self.iterations is None else self.iterations,
             seconds_per_decision=self.seconds_per_decision,
             policy=self._policy(),
             winner=self.winner,
             widening=self.widening,
+            front_loading=self.front_loading,
             tree_memory=self.tree_memory,
             threads=len(os.sched_getaffinity(0)) if self.threads is None else self.threads,
             measure=record,

@@ -36,8 +36,8 @@ RolloutSpeed measure_rollout_speed(S &space, double seconds, uint64_t seed) {
     while (speed.drawn_seconds < seconds || speed.built_seconds < seconds) {
         if (speed.drawn_seconds <= speed.built_seconds) {
             const SplitMix64 random(split_seed(seed, static_cast<uint64_t>(speed.drawn++)));
-            speed.drawn_seconds +=
-                timed([&] { return simulate(space, space.root(), random, {}, [](const auto &) { return true; }).end; });
+            speed.drawn_seconds += timed(
+                [&] { return simulate(space, space.root(), random, {}, {}, [](const auto &) { return true; }).end; });
         } else {
             SplitMix64 random(split_seed(seed, static_cast<uint64_t>(speed.built++)));
             speed.built_seconds += timed([&]() -> std::optional<typename S::State> {

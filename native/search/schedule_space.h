@@ -37,6 +37,9 @@ public:
         return Expansion::draw(
             state, [&](uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random); });
     }
+    std::optional<State> child_if_legal(const State &state, const Decision &decision) const {
+        return Expansion::child_if_legal(state, decision);
+    }
     std::optional<Decision> only_decision(const State &state) const { return Expansion::only_decision(state); }
     bool inherits_cost(const Decision &decision) const { return decision.kind == Decision::Kind::Pass; }
     std::optional<double> cost(const State &state) {

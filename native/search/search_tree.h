@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <random>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -37,6 +38,9 @@ struct TreeOptions {
 // simulation is spared, and the simulation of a node's best state is repeated from its number. What is exhausted, all
 // its complete states being known, is not entered again. When the arena is full, simulations go on from the nodes that
 // there are.
+//
+// Simulations that replay follow the best complete state that was known when they began, of this tree or handed over
+// when the root moved. All of them are kept, so that these simulations can be repeated as well.
 template <SearchSpace S>
 class SearchTree {
 public:
@@ -84,8 +88,9 @@ public:
     std::optional<Best> best(S &space) const;
     std::vector<RootChild> root_children() const;
     // The root moves down along one of its decisions, to a state with a choice or a complete one. What is below it is
-    // kept, the rest is forgotten.
-    void move_root(const Decision &decision, const State &state, bool is_complete, double cost_to_beat);
+    // kept, the rest is forgotten. `lead` are the decisions that lead on to a complete state of the cost to beat, if
+    // any.
+    void move_root(const Walk<S> &walk, bool is_complete, double cost_to_beat, const std::vector<Decision> &lead);
 
 private:
     static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
@@ -107,6 +112,14 @@ private:
         uint64_t own_best = 0;
     };
 
+    // The decisions from the root to a complete state, for simulations from a number on.
+    struct Lead {
+        uint64_t first_iteration;
+        std::vector<Decision> decisions;
+    };
+
+    void follow_best(S &space);
+    std::span<const Decision> lead(uint64_t number, size_t depth) const;
     bool is_expandable(const Node &node) const;
     uint32_t select(uint32_t parent, int depth) const;
     std::pair<uint32_t, State> expand(S &space, uint32_t parent, State state);
@@ -126,6 +139,8 @@ private:
     uint64_t num_iterations_ = 0;
     int64_t evaluations_ = 0;
     int64_t expansions_ = 0;
+    std::vector<Lead> leads_;
+    double cost_of_lead_ = infinity;
     double cost_to_beat_ = infinity;  // best of the first root so far, or that of a later root when it became one
     // Of the node whose decisions were listed last.
     std::optional<typename S::Children> children_;
@@ -136,8 +151,12 @@ private:
 template <SearchSpace S>
 template <typename KeepGoing>
 typename SearchTree<S>::Iteration SearchTree<S>::begin_iteration(S &space, const KeepGoing &keep_going) {
+    if (options_.simulation.replay_probability > 0) {
+        follow_best(space);
+    }
     uint32_t at = root_;
     State state = root_state_;
+    size_t num_decided = 0;
     for (int depth = num_moves_; at == root_ || nodes_[at].statistics.visits > 0; depth++) {
         uint32_t child = none;
         if (is_expandable(nodes_[at])) {
@@ -151,12 +170,14 @@ typename SearchTree<S>::Iteration SearchTree<S>::begin_iteration(S &space, const
             state = descend(space, state, nodes_[child]).state;
         }
         at = child;
+        num_decided += 1 + nodes_[at].num_forced;
     }
     const uint64_t number = ++num_iterations_;
     auto simulation =
-        simulate(space, std::move(state), generator(number), options_.simulation, [&](const auto &so_far) {
-            return keep_going(evaluations_ + so_far.evaluations, expansions_ + so_far.expansions);
-        });
+        simulate(space, std::move(state), generator(number), options_.simulation, lead(number, num_decided),
+                 [&](const auto &so_far) {
+                     return keep_going(evaluations_ + so_far.evaluations, expansions_ + so_far.expansions);
+                 });
     evaluations_ += simulation.evaluations;
     expansions_ += simulation.expansions;
     return {at, number, std::move(simulation)};
@@ -182,6 +203,27 @@ void SearchTree<S>::finish_iteration(const Iteration &iteration, std::optional<d
     if (leaf.complete || (leaf.num_decisions == 0 && iteration.simulation.decisions.empty())) {
         mark_exhausted(iteration.leaf);
     }
+}
+
+// From now on simulations follow the best state of this tree, if it is better than the one that they follow.
+template <SearchSpace S>
+void SearchTree<S>::follow_best(S &space) {
+    if (best_cost() < cost_of_lead_) {
+        leads_.push_back({num_iterations_ + 1, best(space)->decisions});
+        cost_of_lead_ = best_cost();
+    }
+}
+
+// What the simulation of this number follows after so many decisions from the root.
+template <SearchSpace S>
+std::span<const typename S::Decision> SearchTree<S>::lead(uint64_t number, size_t depth) const {
+    const auto after = std::upper_bound(leads_.begin(), leads_.end(), number,
+                                        [](uint64_t value, const Lead &lead) { return value < lead.first_iteration; });
+    if (after == leads_.begin()) {
+        return {};
+    }
+    const std::span<const Decision> decisions = std::prev(after)->decisions;
+    return decisions.subspan(std::min(depth, decisions.size()));
 }
 
 template <SearchSpace S>
@@ -236,15 +278,18 @@ std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t 
         nodes_[parent].num_decisions = static_cast<uint32_t>(decisions.size());
         untried_.assign(decisions.begin(), decisions.end());
     }
-    std::erase_if(untried_, [&](const Decision &decision) { return find_child(parent, decision) != none; });
-    if (untried_.empty()) {
-        if (node.num_exhausted == node.num_decisions) {
-            mark_exhausted(parent);
+    while (!untried_.empty()) {
+        Decision &drawn = untried_[std::uniform_int_distribution<size_t>(0, untried_.size() - 1)(random_)];
+        const Decision decision = std::exchange(drawn, untried_.back());
+        untried_.pop_back();
+        if (find_child(parent, decision) == none) {
+            return add_child(space, parent, decision, children_->child(decision));
         }
-        return {none, std::move(state)};
     }
-    const Decision decision = untried_[std::uniform_int_distribution<size_t>(0, untried_.size() - 1)(random_)];
-    return add_child(space, parent, decision, children_->child(decision));
+    if (node.num_exhausted == node.num_decisions) {
+        mark_exhausted(parent);
+    }
+    return {none, std::move(state)};
 }
 
 template <SearchSpace S>
@@ -320,8 +365,9 @@ std::optional<typename SearchTree<S>::Best> SearchTree<S>::best(S &space) const 
         found.decisions.insert(found.decisions.end(), walk.decisions.begin(), walk.decisions.end());
         state = std::move(walk.state);
     }
-    const auto simulation = simulate(space, std::move(state), generator(nodes_[at].own_best), options_.simulation,
-                                     [](const auto &) { return true; });
+    const uint64_t number = nodes_[at].own_best;
+    const auto simulation = simulate(space, std::move(state), generator(number), options_.simulation,
+                                     lead(number, found.decisions.size()), [](const auto &) { return true; });
     found.decisions.insert(found.decisions.end(), simulation.decisions.begin(), simulation.decisions.end());
     return found;
 }
@@ -336,8 +382,9 @@ std::vector<typename SearchTree<S>::RootChild> SearchTree<S>::root_children() co
 }
 
 template <SearchSpace S>
-void SearchTree<S>::move_root(const Decision &decision, const State &state, bool is_complete, double cost_to_beat) {
-    uint32_t kept = find_child(root_, decision);
+void SearchTree<S>::move_root(const Walk<S> &walk, bool is_complete, double cost_to_beat,
+                              const std::vector<Decision> &lead) {
+    uint32_t kept = find_child(root_, walk.decisions.front());
     remove_tree(root_, kept);
     if (kept == none) {
         Node fresh;
@@ -347,9 +394,15 @@ void SearchTree<S>::move_root(const Decision &decision, const State &state, bool
     root_ = kept;
     nodes_[root_].parent = none;
     nodes_[root_].next_sibling = none;
-    root_state_ = state;
+    root_state_ = walk.state;
     num_moves_++;
     cost_to_beat_ = cost_to_beat;
+    for (Lead &known : leads_) {
+        const auto begin = known.decisions.begin();
+        known.decisions.erase(begin, begin + std::min(std::ssize(known.decisions), std::ssize(walk.decisions)));
+    }
+    leads_.push_back({num_iterations_ + 1, lead});
+    cost_of_lead_ = lead.empty() ? infinity : cost_to_beat;
     children_.reset();
     children_of_ = none;
 }

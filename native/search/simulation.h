@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,23 @@ std::optional<std::pair<typename S::Decision, typename S::State>> random_child(S
     }
 }
 
+// Where a decision, which may belong to another state, leads if it is legal. A space that can tell without listing the
+// decisions has a member of this name.
+template <SearchSpace S>
+std::optional<typename S::State> child_if_legal(S &space, const typename S::State &state,
+                                                const typename S::Decision &decision) {
+    if constexpr (requires { space.child_if_legal(state, decision); }) {
+        return space.child_if_legal(state, decision);
+    } else {
+        auto children = space.children(state);
+        const auto decisions = children.decisions();
+        if (std::find(decisions.begin(), decisions.end(), decision) == decisions.end()) {
+            return std::nullopt;
+        }
+        return children.child(decision);
+    }
+}
+
 // Of several states at once; a space that gains by that has a member `costs`.
 template <SearchSpace S>
 std::vector<std::optional<double>> costs_of(S &space, const std::vector<const typename S::State *> &states) {
@@ -43,10 +62,13 @@ std::vector<std::optional<double>> costs_of(S &space, const std::vector<const ty
     }
 }
 
-// How a simulation chooses, until the state is complete: with this probability the child that the model rates best, and
-// otherwise one at random (ProTuner, section 4.1).
+// How a simulation chooses at each step, until the state is complete: with these probabilities the child that the model
+// rates best (ProTuner, section 4.1), or the decision that a leading state has at this depth, if it is legal; and
+// otherwise one at random. To repeat what succeeded is the last-good-reply policy (Drake 2009, "The last-good-reply
+// policy for Monte-Carlo Go") of a game without an opponent, with the depth for the situation.
 struct SimulationPolicy {
     double greedy_probability = 0;
+    double replay_probability = 0;
 };
 
 template <typename State, typename Decision>
@@ -121,22 +143,34 @@ best_child(S &space, Simulation<typename S::State, typename S::Decision> &simula
     return best;
 }
 
-// Before each greedy step, which may take long, `keep_going` is asked about the simulation so far; when it says no, the
-// simulation is abandoned.
+// `lead` has the decisions to repeat, that of `start` first. Before each greedy step, which may take long, `keep_going`
+// is asked about the simulation so far; when it says no, the simulation is abandoned.
 template <SearchSpace S, typename KeepGoing>
-Simulation<typename S::State, typename S::Decision> simulate(S &space, typename S::State start, SplitMix64 random,
-                                                             const SimulationPolicy &policy,
-                                                             const KeepGoing &keep_going) {
+Simulation<typename S::State, typename S::Decision>
+simulate(S &space, typename S::State start, SplitMix64 random, const SimulationPolicy &policy,
+         std::span<const typename S::Decision> lead, const KeepGoing &keep_going) {
     Simulation<typename S::State, typename S::Decision> simulation;
     simulation.end = std::move(start);
     std::bernoulli_distribution is_greedy(policy.greedy_probability);
+    std::bernoulli_distribution is_replayed(policy.replay_probability);
     while (!space.is_complete(*simulation.end)) {
         const bool greedy = policy.greedy_probability > 0 && is_greedy(random);
         if (greedy && !keep_going(simulation)) {
             simulation.abandoned = true;
             return simulation;
         }
-        auto next = greedy ? best_child(space, simulation) : random_child(space, *simulation.end, random);
+        const size_t step = simulation.decisions.size();
+        std::optional<std::pair<typename S::Decision, typename S::State>> next;
+        if (greedy) {
+            next = best_child(space, simulation);
+        } else if (policy.replay_probability > 0 && step < lead.size() && is_replayed(random)) {
+            if (auto child = child_if_legal(space, *simulation.end, lead[step])) {
+                next.emplace(lead[step], std::move(*child));
+            }
+        }
+        if (!next && !greedy) {
+            next = random_child(space, *simulation.end, random);
+        }
         if (!next) {
             simulation.end.reset();
             return simulation;

@@ -380,6 +380,42 @@ std::optional<Decision> Placements::candidate(int64_t index) {
     return only_if(tile->shrinks);
 }
 
+bool Placements::accepts(const Decision &decision) {
+    using Kind = Decision::Kind;
+    const int64_t per_dimension = num_candidates() / std::max<int64_t>(std::ssize(candidate_dimensions_), 1);
+    const auto dimension = std::find(candidate_dimensions_.begin(), candidate_dimensions_.end(), decision.vector_dim);
+    if (dimension == candidate_dimensions_.end()) {
+        return false;
+    }
+    const bool slides = decision.kind == Kind::StoreAtLevel || decision.kind == Kind::StoreAtLevelSplit;
+    const auto kind = decision.kind == Kind::ComputeAtLevel ? Block::Kind::Level
+                      : slides                              ? Block::Kind::Slide
+                                                            : Block::Kind::Tile;
+    const auto block = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block &candidate) {
+        return candidate.kind == kind && candidate.depth == decision.depth && candidate.tile == decision.tile;
+    });
+    if (block == blocks_.end()) {
+        return false;
+    }
+    const int64_t begin = block == blocks_.begin() ? 0 : std::prev(block)->end;
+    int64_t offset = 0;
+    switch (decision.kind) {
+    case Kind::StoreAtTile:
+        offset = 1;
+        break;
+    case Kind::StoreAtLevelSplit:
+        offset = 1 + int64_t{decision.inner_tile};
+        break;
+    case Kind::StoreAtTileSplit:
+        offset = 2 + int64_t{decision.inner_tile};
+        break;
+    default:
+        break;
+    }
+    return begin + offset < block->end &&
+           candidate((dimension - candidate_dimensions_.begin()) * per_dimension + begin + offset) == decision;
+}
+
 bool Placements::has_obvious_choice(int64_t at_least) {
     const auto dimensions = vector_dimensions();
     return std::count_if(dimensions.begin(), dimensions.end(), [&](int v) { return may_compute_at(0, v); }) >=

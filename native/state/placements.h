@@ -28,6 +28,8 @@ public:
     // below `num_candidates`, empty if there is none that is accepted. Each accepted option has one index.
     int64_t num_candidates();
     std::optional<Decision> candidate(int64_t index);
+    // Whether an option, say of another state, is an accepted one here.
+    bool accepts(const Decision &decision);
     // Whether so many options are accepted of those at the root, which are the cheapest to test.
     bool has_obvious_choice(int64_t at_least);
 

@@ -1,5 +1,7 @@
 #include "state/state.h"
 
+#include <algorithm>
+
 #include "nest/edits.h"
 #include "nest/hash.h"
 #include "problem/error.h"
@@ -10,6 +12,11 @@ namespace {
 
 constexpr int64_t max_inlined_calls = 255;  // section 7.4, test 2
 constexpr int max_rejections = 32;          // before the decisions are listed after all
+
+bool is_placement(const Decision &decision) {
+    using Kind = Decision::Kind;
+    return decision.kind != Kind::Pass && decision.kind != Kind::Inline && decision.kind != Kind::Parallelize;
+}
 
 // Calls of a Func per iteration of each leaf that it would be inlined into, summed over the whole run, and the largest.
 struct InlineCalls {
@@ -98,7 +105,7 @@ std::optional<std::pair<Decision, State>> Expansion::draw(const State &state, co
     }
     Expansion expansion(state, Unenumerated{});
     const auto with_child = [&](const Decision &decision) { return std::pair(decision, expansion.child(decision)); };
-    if (expansion.placements_ && state.space().options.memory_limit < 0) {
+    if (expansion.is_easy()) {
         const bool inlinable = expansion.may_inline();
         if (inlinable && expansion.inlining_is_forced()) {
             return with_child({.kind = Decision::Kind::Inline});
@@ -123,12 +130,32 @@ std::optional<std::pair<Decision, State>> Expansion::draw(const State &state, co
     return with_child(decisions[decisions.size() > 1 ? below(decisions.size()) : 0]);
 }
 
+std::optional<State> Expansion::child_if_legal(const State &state, const Decision &decision) {
+    if (state.is_complete()) {
+        return std::nullopt;
+    }
+    Expansion expansion(state, Unenumerated{});
+    bool legal;
+    if (expansion.is_easy()) {
+        const bool is_inlining = decision.kind == Decision::Kind::Inline;
+        const bool inlinable = expansion.may_inline();
+        legal = inlinable && (is_inlining || expansion.inlining_is_forced())
+                    ? is_inlining
+                    : is_placement(decision) && expansion.placements_->accepts(decision);
+    } else {
+        expansion.enumerate();
+        const auto decisions = expansion.decisions();
+        legal = std::find(decisions.begin(), decisions.end(), decision) != decisions.end();
+    }
+    return legal ? std::optional(expansion.child(decision)) : std::nullopt;
+}
+
 std::optional<Decision> Expansion::only_decision(const State &state) {
     if (state.is_complete()) {
         return std::nullopt;
     }
     Expansion expansion(state, Unenumerated{});
-    if (expansion.placements_ && state.space().options.memory_limit < 0) {
+    if (expansion.is_easy()) {
         const bool inlinable = expansion.may_inline();
         if (inlinable && expansion.inlining_is_forced()) {
             return Decision{.kind = Decision::Kind::Inline};

@@ -61,6 +61,8 @@ public:
     // One of the legal decisions, each as likely as the others, and where it leads; empty if there is none. Lists them
     // only if that cannot be avoided (section 17.4), and draws nothing if there is obviously one alone.
     static std::optional<std::pair<Decision, State>> draw(const State &state, const UniformBelow &below);
+    // Where a decision, say of another state, leads if it is a legal one here. Lists nothing if that can be avoided.
+    static std::optional<State> child_if_legal(const State &state, const Decision &decision);
     // The decision of a state that has just one.
     static std::optional<Decision> only_decision(const State &state);
 
@@ -79,6 +81,8 @@ private:
     struct Unenumerated {};
     Expansion(const State &state, Unenumerated);
 
+    // Whether the nests of placements need not be looked at to tell if they are legal.
+    bool is_easy() const { return placements_ && state_.space().options.memory_limit < 0; }
     void enumerate();
     void enumerate_placements();
     void enumerate_parallel_options();

@@ -128,15 +128,15 @@ void test_simulation() {
     Words words;
     for (uint64_t seed = 0; seed < 50; seed++) {
         words.children_built = words.costs_asked = 0;
-        const auto simulation = simulate(words, std::string(), SplitMix64(seed), {}, always);
+        const auto simulation = simulate(words, std::string(), SplitMix64(seed), {}, {}, always);
         expect_equal("children built", words.children_built, static_cast<int>(simulation.decisions.size()));
         expect_equal("costs asked", words.costs_asked, 0);
         expect("complete or a dead end",
                simulation.end ? simulation.end->size() == 6 : simulation.decisions.size() < 6);
-        const auto again = simulate(words, std::string(), SplitMix64(seed), {}, always);
+        const auto again = simulate(words, std::string(), SplitMix64(seed), {}, {}, always);
         expect("repeatable", again.end == simulation.end && again.decisions == simulation.decisions);
     }
-    const auto greedy = simulate(words, std::string(), SplitMix64(0), {1}, always);
+    const auto greedy = simulate(words, std::string(), SplitMix64(0), {1}, {}, always);
     for (size_t i = 0; i < greedy.end->size(); i++) {
         const std::string word = greedy.end->substr(0, i);
         const auto children = words.children(word);
@@ -146,8 +146,28 @@ void test_simulation() {
         }
     }
     expect("its cost is known already", !greedy.cost || greedy.cost == words.cost(*greedy.end));
-    const auto abandoned = simulate(words, std::string(), SplitMix64(0), {1}, [](const auto &) { return false; });
+    const auto abandoned = simulate(words, std::string(), SplitMix64(0), {1}, {}, [](const auto &) { return false; });
     expect("abandoned", abandoned.abandoned && !abandoned.needs_cost());
+}
+
+// A simulation that always replays follows the lead as long as that is legal, whatever the seed.
+void test_replay() {
+    Words words;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        const std::string lead = "bcdb";
+        const auto followed = simulate(words, std::string("a"), SplitMix64(seed), {0, 1}, lead, always);
+        expect("the lead", !followed.end || followed.end->starts_with("abcdb"));
+        const auto illegal = simulate(words, std::string("a"), SplitMix64(seed), {0, 1}, std::string("ccdb"), always);
+        expect("only b after a", !illegal.end || illegal.end->starts_with("abcdb"));
+        const auto never = simulate(words, std::string("a"), SplitMix64(seed), {0, 0}, lead, always);
+        const auto random = simulate(words, std::string("a"), SplitMix64(seed), {}, {}, always);
+        expect("no replay", never.decisions == random.decisions);
+    }
+    const SyntheticTree tree({.branching = 4, .depth = 6, .delta = 100, .seed = 1});
+    MctsOptions options = iterations(3000);
+    options.replay = 0.7;
+    expect_equal("optimum", Mcts<SyntheticTree>(tree, options, Budget{}).run().solutions.front().cost,
+                 tree.optimum().cost);
 }
 
 // Forced decisions get neither a node nor a draw.
@@ -169,20 +189,21 @@ void iterate(Words &words, Tree &tree, int count) {
 
 // Whatever was simulated, and however the arena limits the tree, the best state can be repeated, also after moves.
 void test_best_is_repeated() {
-    for (const double epsilon : {0.0, 0.5, 1.0}) {
+    for (const SimulationPolicy policy : {SimulationPolicy{}, {0.5}, {1}, {0, 0.8}, {0.2, 1}}) {
         for (const uint32_t max_nodes : {2u, 10u, 1000u}) {
             for (uint64_t seed = 0; seed < 10; seed++) {
                 Words words;
-                SearchTree<Words> tree({.policy = {}, .simulation = {epsilon}, .max_nodes = max_nodes, .seed = seed},
-                                       "");
+                SearchTree<Words> tree({.policy = {}, .simulation = policy, .max_nodes = max_nodes, .seed = seed}, "");
                 iterate(words, tree, 60);
                 expect("within its memory", tree.num_nodes() <= max_nodes);
                 auto best = tree.best(words);
                 expect("found", best.has_value());
                 std::string word(best->decisions.begin(), best->decisions.end());
                 expect("the best is repeated", words.cost(word) == best->cost && best->cost == tree.best_cost());
-                const auto forced = follow_forced(words, word.substr(0, 1));
-                tree.move_root(word[0], forced.state, false, best->cost);
+                auto forced = follow_forced(words, word.substr(0, 1));
+                forced.decisions.insert(forced.decisions.begin(), word[0]);
+                const auto lead = word.substr(forced.decisions.size());
+                tree.move_root(forced, false, best->cost, {lead.begin(), lead.end()});
                 expect("kept below the new root", max_nodes < 100 || tree.best_cost() == best->cost);
                 iterate(words, tree, 60);
                 best = tree.best(words);
@@ -328,6 +349,7 @@ void test_errors_in_threads() {
 int main() {
     test_formulas();
     test_simulation();
+    test_replay();
     test_forced();
     test_best_is_repeated();
     test_exhaustion();
