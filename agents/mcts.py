@@ -69,6 +69,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "mcts_sqrt2_30s": {"seconds_per_decision": 30.0, "selection": "mean_inverse", "exploration": math.sqrt(2)},
     "mcts_cost+real_30s": {"seconds_per_decision": 30.0, "measure": RunTime()},
     "mcts_cost+real_1s": {"seconds_per_decision": 1.0, "measure": RunTime()},
+    "mcts_replay": {"trees": 1, "greedy_trees": 0, "deviations": 2.5, "front_loading": 2.0},
 }
 
 
@@ -81,7 +82,7 @@ class MCTS(NativeSearch):
     is below. Forced decisions are taken at once.
 
     With a number of iterations, equal seeds give equal plans for any number of threads. If neither iterations nor seconds
-    are given here, a budget given to `plan` is divided evenly among the decisions; without one, each tree makes 100
+    are given here, a budget given to `plan` is divided among the decisions; without one, each tree makes 100
     iterations per decision.
 
     Of the plan, `pass_candidates` has one candidate per decision: the schedule that decided it.
@@ -96,10 +97,15 @@ class MCTS(NativeSearch):
         exploration: C_p, the weight of the formula's bonus.
         winner: what decides: the "best" schedule, or the child with the best "average" cost.
         epsilon: probability of a greedy step in the simulations of the other trees (the paper tried 1/2).
+        deviations: in these simulations, how many steps on average do not repeat the decision that the best known schedule
+            has at the same depth (after the last-good-reply policy of Drake 2009); the first such schedule is greedy. None
+            for the paper's simulations, which repeat nothing.
         exploration_by_spread: multiply C_p by the relative standard deviation of the costs below the node.
         exploration_decay: multiply C_p by this factor per level, counted from the first decision.
         widening: exponent; a node visited v times has at most v^widening children. With 1 every decision is tried once
             before the tree grows deeper.
+        front_loading: with a budget for the whole search, what is left of it falls with this power of the number of
+            decisions left: 1 gives all decisions equal shares, more gives the first ones more.
         tree_memory: bytes for the nodes of all trees. When they are used up, the trees stop growing and simulations go on.
         threads: None for as many as there are usable cores.
         measure: given a `Schedule`, returns its run time in seconds, infinite if it fails. Then not the cost decides, but
@@ -116,7 +122,7 @@ class MCTS(NativeSearch):
     exploration: float = 1.0
     winner: Literal["best", "average"] = "best"
     epsilon: float = 0.0
-    replay: float = 0.0
+    deviations: float | None = None
     exploration_by_spread: bool = False
     exploration_decay: float = 1.0
     widening: float = 1.0
@@ -137,6 +143,8 @@ class MCTS(NativeSearch):
         for name, value in (
             ("seconds_per_decision", self.seconds_per_decision),
             ("widening", self.widening),
+            ("front_loading", self.front_loading),
+            ("deviations", self.deviations),
             ("exploration_decay", self.exploration_decay),
         ):
             if value is not None and not value > 0:
@@ -152,12 +160,12 @@ class MCTS(NativeSearch):
 
     @staticmethod
     def presets() -> tuple[str, ...]:
-        """Names of the paper's configurations."""
+        """Names of the paper's configurations, and of "mcts_replay", ours for small budgets."""
         return tuple(_PRESETS)
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> MCTS:
-        """Return a configuration of the paper's Table 1 (and mcts_0.5s, of its Figure 9).
+        """Return a configuration of the paper's Table 1 (and mcts_0.5s, of its Figure 9), or "mcts_replay".
 
         Args:
             name: one of `presets`, e.g. "mcts_1s".
@@ -195,7 +203,7 @@ class MCTS(NativeSearch):
             trees=self.trees,
             greedy_trees=self.greedy_trees,
             epsilon=self.epsilon,
-            replay=self.replay,
+            deviations=self.deviations,
             iterations=_ITERATIONS if unlimited and self.iterations is None else self.iterations,
             seconds_per_decision=self.seconds_per_decision,
             policy=self._policy(),

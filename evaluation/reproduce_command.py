@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import geometric_mean
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from halidegym.evaluation import reproduce_mb2fbs, reproduce_measured, reproduce_synthetic
+from halidegym.envs import pipelines as registered
+from halidegym.evaluation import reproduce_mb2fbs, reproduce_measured, reproduce_protuner, reproduce_synthetic
 from halidegym.evaluation.options import integers
 from halidegym.evaluation.pipeline_argument import load_problem
 from halidegym.evaluation.progress import steps_bar
@@ -132,3 +135,85 @@ def measured_candidates(pipelines: tuple[str, ...], candidates: int, beam: int, 
         cores_text = ", ".join(map(str, parallelisms))
         table.add_row("geometric mean", cores_text, "", "", "", f"{geometric_mean(ratios):.2f}", "")
     Console().print(table)
+
+
+def _protuner_options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option(
+            "--output", type=click.Path(file_okay=False, path_type=Path), help="Also write .csv and .svg here."
+        ),
+        click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Of tree search."),
+        click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each agent."),
+        click.argument("pipelines", metavar="PIPELINE...", nargs=-1, type=click.Choice(list(reproduce_mb2fbs.PAPER))),
+    ):
+        function = option(function)
+    return function
+
+
+_scale_option = click.option(
+    "--scale", type=float, default=0.01, show_default=True, help="Factor of the paper's seconds per decision."
+)
+
+
+@reproduce.command("equal-time")
+@click.option("--factor", "factors", type=float, multiple=True, default=(1.0,), help="Of the beam's time; repeatable.")
+@_protuner_options
+def equal_time(factors: tuple[float, ...], threads: int, **options: Any) -> None:
+    """Compare tree search and MB2FBS with a beam of 32 and five passes, in the time that the beam takes.
+
+    By default on all fifteen pipelines of the papers, scheduled for 16 cores.
+    """
+    entrants = reproduce_protuner.equal_time(factors, threads)
+    _compare("equal-time", entrants, registered.names("papers"), **options)
+
+
+@reproduce.command("protuner-figure7")
+@_scale_option
+@_protuner_options
+def protuner_figure7(scale: float, threads: int, **options: Any) -> None:
+    """Compare the costs of tree search's configurations with beam and greedy search (Haj-Ali et al. 2020, Figure 7).
+
+    By default on all fifteen pipelines of the papers. The configurations that measure are left out.
+    """
+    _compare("figure7", reproduce_protuner.figure_7(scale, threads), registered.names("papers"), **options)
+
+
+@reproduce.command("protuner-figure5")
+@_scale_option
+@_protuner_options
+def protuner_figure5(scale: float, threads: int, **options: Any) -> None:
+    """Compare numbers of standard and greedy trees, 16 in all, by cost (Haj-Ali et al. 2020, Figure 5).
+
+    By default on the paper's four applications.
+    """
+    _compare("figure5", reproduce_protuner.figure_5(scale, threads), reproduce_protuner.FOUR, **options)
+
+
+def _compare(
+    name: str,
+    entrants: Mapping[str, reproduce_protuner.Entrant],
+    default: Sequence[str],
+    *,
+    pipelines: tuple[str, ...],
+    seeds: int,
+    output: Path | None,
+) -> None:
+    chosen = pipelines or tuple(default)
+    with steps_bar(len(chosen) * (1 + seeds * len(entrants))) as on_step:
+        runs = reproduce_protuner.compare(chosen, entrants, seeds=range(seeds), on_step=on_step)
+    ratios = reproduce_protuner.ratios(runs)
+    table = Table("Cost of beam 32 / cost", *ratios, box=None)
+    for pipeline in chosen:
+        table.add_row(pipeline, *(f"{row[pipeline]:.3f}" for row in ratios.values()))
+    table.add_section()
+    table.add_row("geometric mean", *(f"{geometric_mean(row.values()):.3f}" for row in ratios.values()))
+    times = [
+        geometric_mean(run.seconds / run.beam_seconds for run in runs if run.algorithm == algorithm)
+        for algorithm in ratios
+    ]
+    table.add_row("time / beam's", *(f"{time:.2f}" for time in times))
+    Console().print(table)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        reproduce_protuner.write_csv(runs, output / f"{name}.csv")
+        reproduce_protuner.draw(name, runs, output / f"{name}.svg")

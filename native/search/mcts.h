@@ -23,10 +23,11 @@ struct MctsOptions {
     enum class Winner { Best, Average };
 
     int trees = 16;
-    int greedy_trees = 1;    // of these, how many simulate greedily
-    double epsilon = 0;      // probability of a greedy step in the simulations of the others
-    double replay = 0;       // probability of a step of the tree's best state in them
-    int64_t iterations = 0;  // of each tree at each decision; 0: no limit
+    int greedy_trees = 1;  // of these, how many simulate greedily
+    double epsilon = 0;    // probability of a greedy step in the simulations of the others
+    // In the simulations of the others, steps that do not repeat the best known state, on average; infinity: none does.
+    double deviations = std::numeric_limits<double>::infinity();
+    int64_t iterations = 0;                                    // of each tree at each decision; 0: no limit
     double seconds = std::numeric_limits<double>::infinity();  // at each decision, shared by the trees of a thread
     TreePolicy policy;
     Winner winner = Winner::Best;
@@ -50,7 +51,7 @@ inline const MctsOptions &checked(const MctsOptions &options, const Budget &budg
     require(options.greedy_trees >= 0 && options.greedy_trees <= options.trees,
             "greedy_trees is " + std::to_string(options.greedy_trees) + "; it must be from 0 to the number of trees");
     require(options.epsilon >= 0 && options.epsilon <= 1, "epsilon is no probability; give a number from 0 to 1");
-    require(options.replay >= 0 && options.replay <= 1, "replay is no probability; give a number from 0 to 1");
+    require(options.deviations > 0, "deviations is not positive; give a number above 0, or infinity for no replay");
     require(options.iterations >= 0, "iterations is negative; give at least 1, or 0 for no limit");
     require(options.seconds > 0, "seconds is not positive; give a number above 0, or infinity for no limit");
     require(options.widening > 0, "widening is not positive; give an exponent above 0, 1 for no widening");
@@ -113,7 +114,8 @@ private:
     TreeEnsemble<S> ensemble_;
     std::optional<Found> incumbent_;  // what decided last, if it is below the root
     std::vector<std::optional<Found>> best_of_tree_;
-    int64_t first_evaluations_ = 0;  // before there were trees
+    int64_t first_evaluations_ = 0;  // before the trees'
+    int64_t first_expansions_ = 0;
     int num_moves_ = 0;
     bool stopped_ = false;
 };
@@ -132,7 +134,7 @@ Mcts<S>::Mcts(const S &space, const MctsOptions &options, const Budget &budget, 
         const bool greedy = i < options.greedy_trees;
         ensemble_.trees().emplace_back(
             TreeOptions{.policy = options.policy,
-                        .simulation = {greedy ? 1 : options.epsilon, greedy ? 0 : options.replay},
+                        .simulation = {greedy ? 1 : options.epsilon, options.deviations},
                         .widening = options.widening,
                         .max_nodes = static_cast<uint32_t>(std::min<int64_t>(nodes, 1u << 31)),
                         .seed = split_seed(options.seed, static_cast<uint64_t>(i))},
@@ -161,19 +163,25 @@ SearchResult<typename S::State> Mcts<S>::run() {
     return record_.finish();
 }
 
-// One random complete state, so that there is something to return whatever the budget.
+// One complete state, so that there is something to return whatever the budget: a random one, or, if simulations are to
+// follow it, a greedy one.
 template <SearchSpace S>
 void Mcts<S>::find_first() {
     for (uint64_t attempt = 0; attempt < 1000; attempt++) {
-        auto simulation = simulate(space_, root_, SplitMix64(split_seed(options_.seed, ~attempt)), {}, {},
+        auto simulation = simulate(space_, root_, SplitMix64(split_seed(options_.seed, ~attempt)),
+                                   {attempt == 0 && options_.deviations < infinity ? 1.0 : 0.0}, {},
                                    [](const auto &) { return true; });
         const auto cost = simulation.end ? space_.cost(*simulation.end) : std::nullopt;
-        if (simulation.end) {
-            record_.result.evaluations = ++first_evaluations_;
-        }
+        first_evaluations_ += simulation.evaluations + (simulation.end ? 1 : 0);
+        first_expansions_ += simulation.expansions;
+        record_.result.evaluations = first_evaluations_;
+        record_.result.expansions = first_expansions_;
         if (cost) {
             incumbent_ = follow(space_, std::move(simulation.decisions), *cost);
             record_.add(incumbent_->solution);
+            for (Tree &tree : ensemble_.trees()) {
+                tree.follow(incumbent_->decisions, *cost);
+            }
             return;
         }
     }
@@ -219,7 +227,7 @@ std::vector<typename Mcts<S>::Found> Mcts<S>::collect() {
         }
     };
     record_.result.evaluations = first_evaluations_;
-    record_.result.expansions = 0;
+    record_.result.expansions = first_expansions_;
     for (const Tree &tree : ensemble_.trees()) {
         record_.result.evaluations += tree.evaluations();
         record_.result.expansions += tree.expansions();

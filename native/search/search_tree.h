@@ -91,6 +91,11 @@ public:
     // kept, the rest is forgotten. `lead` are the decisions that lead on to a complete state of the cost to beat, if
     // any.
     void move_root(const Walk<S> &walk, bool is_complete, double cost_to_beat, const std::vector<Decision> &lead);
+    // From now on simulations follow a complete state of this cost until there is a better one.
+    void follow(const std::vector<Decision> &lead, double cost) {
+        leads_.push_back({num_iterations_ + 1, lead});
+        cost_of_lead_ = cost;
+    }
 
 private:
     static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
@@ -151,7 +156,7 @@ private:
 template <SearchSpace S>
 template <typename KeepGoing>
 typename SearchTree<S>::Iteration SearchTree<S>::begin_iteration(S &space, const KeepGoing &keep_going) {
-    if (options_.simulation.replay_probability > 0) {
+    if (options_.simulation.deviations < infinity) {
         follow_best(space);
     }
     uint32_t at = root_;
@@ -209,8 +214,7 @@ void SearchTree<S>::finish_iteration(const Iteration &iteration, std::optional<d
 template <SearchSpace S>
 void SearchTree<S>::follow_best(S &space) {
     if (best_cost() < cost_of_lead_) {
-        leads_.push_back({num_iterations_ + 1, best(space)->decisions});
-        cost_of_lead_ = best_cost();
+        follow(best(space)->decisions, best_cost());
     }
 }
 
@@ -401,8 +405,7 @@ void SearchTree<S>::move_root(const Walk<S> &walk, bool is_complete, double cost
         const auto begin = known.decisions.begin();
         known.decisions.erase(begin, begin + std::min(std::ssize(known.decisions), std::ssize(walk.decisions)));
     }
-    leads_.push_back({num_iterations_ + 1, lead});
-    cost_of_lead_ = lead.empty() ? infinity : cost_to_beat;
+    follow(lead, lead.empty() ? infinity : cost_to_beat);
     children_.reset();
     children_of_ = none;
 }

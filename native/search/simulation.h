@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <random>
 #include <span>
@@ -62,13 +63,13 @@ std::vector<std::optional<double>> costs_of(S &space, const std::vector<const ty
     }
 }
 
-// How a simulation chooses at each step, until the state is complete: with these probabilities the child that the model
-// rates best (ProTuner, section 4.1), or the decision that a leading state has at this depth, if it is legal; and
-// otherwise one at random. To repeat what succeeded is the last-good-reply policy (Drake 2009, "The last-good-reply
-// policy for Monte-Carlo Go") of a game without an opponent, with the depth for the situation.
+// How a simulation chooses at each step, until the state is complete: with a probability the child that the model
+// rates best (ProTuner, section 4.1); else, unless it deviates, the decision that a leading state has at this depth, if
+// it is legal; and otherwise one at random. To repeat what succeeded is the last-good-reply policy (Drake 2009, "The
+// last-good-reply policy for Monte-Carlo Go") of a game without an opponent, with the depth for the situation.
 struct SimulationPolicy {
     double greedy_probability = 0;
-    double replay_probability = 0;
+    double deviations = std::numeric_limits<double>::infinity();  // steps that are not repeated, on average
 };
 
 template <typename State, typename Decision>
@@ -152,7 +153,8 @@ simulate(S &space, typename S::State start, SplitMix64 random, const SimulationP
     Simulation<typename S::State, typename S::Decision> simulation;
     simulation.end = std::move(start);
     std::bernoulli_distribution is_greedy(policy.greedy_probability);
-    std::bernoulli_distribution is_replayed(policy.replay_probability);
+    const double num_steps = static_cast<double>(lead.size());
+    std::bernoulli_distribution is_replayed(policy.deviations < num_steps ? 1 - policy.deviations / num_steps : 0);
     while (!space.is_complete(*simulation.end)) {
         const bool greedy = policy.greedy_probability > 0 && is_greedy(random);
         if (greedy && !keep_going(simulation)) {
@@ -163,7 +165,7 @@ simulate(S &space, typename S::State start, SplitMix64 random, const SimulationP
         std::optional<std::pair<typename S::Decision, typename S::State>> next;
         if (greedy) {
             next = best_child(space, simulation);
-        } else if (policy.replay_probability > 0 && step < lead.size() && is_replayed(random)) {
+        } else if (is_replayed.p() > 0 && step < lead.size() && is_replayed(random)) {
             if (auto child = child_if_legal(space, *simulation.end, lead[step])) {
                 next.emplace(lead[step], std::move(*child));
             }

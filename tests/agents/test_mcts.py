@@ -54,6 +54,8 @@ def test_every_formula_finds_the_optimum_of_a_tree(selection: str, winner: str) 
     [
         {"epsilon": 0.5},
         {"widening": 0.5},
+        {"deviations": 2.0},
+        {"deviations": 0.5, "epsilon": 0.2, "greedy_trees": 2},
         {"exploration_by_spread": True},
         {"exploration_decay": 0.8},
         {"exploration": 10.0},
@@ -86,6 +88,15 @@ def test_threads_make_no_difference(harris: SchedulingProblem) -> None:
     assert len({plan.evaluations for plan in plans}) == 1
     other = MCTS(trees=5, iterations=8).plan(harris, seed=3)
     assert other.candidates != plans[0].candidates
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_replaying_makes_small_budgets_go_further(harris: SchedulingProblem, seed: int) -> None:
+    replaying = MCTS.preset("mcts_replay").plan(harris, evaluations=3000, seed=seed)
+    uniform = MCTS(trees=1, greedy_trees=0).plan(harris, evaluations=3000, seed=seed)
+    assert replaying.cost is not None
+    assert uniform.cost is not None
+    assert replaying.cost < uniform.cost
 
 
 def test_more_iterations_are_no_worse(harris: SchedulingProblem) -> None:
@@ -209,8 +220,10 @@ def test_presets() -> None:
     assert MCTS.preset("mcts_Cp10_30s", seconds_per_decision=2.0) == MCTS(seconds_per_decision=2.0, exploration=10.0)
     assert MCTS.preset("mcts_sqrt2_30s").exploration == pytest.approx(math.sqrt(2))
     assert MCTS.preset("mcts_cost+real_1s").measure == RunTime()
-    assert len(MCTS.presets()) == 8
-    for name in MCTS.presets():
+    assert MCTS.preset("mcts_replay").trees == 1
+    papers = set(MCTS.presets()) - {"mcts_replay"}
+    assert len(papers) == 8
+    for name in papers:
         agent = MCTS.preset(name)
         assert (agent.trees, agent.greedy_trees, agent.winner, agent.iterations) == (16, 1, "best", None)
     with pytest.raises(InvalidParameter, match=r"no preset 'mcts_2s'.*mcts_1s"):
@@ -227,6 +240,8 @@ def test_presets() -> None:
         {"selection": "ucb2"},
         {"winner": "worst"},
         {"epsilon": 1.5},
+        {"deviations": 0.0},
+        {"front_loading": 0.0},
         {"exploration": -1.0},
         {"exploration_decay": 0.0},
         {"widening": 0.0},

@@ -155,17 +155,18 @@ void test_replay() {
     Words words;
     for (uint64_t seed = 0; seed < 20; seed++) {
         const std::string lead = "bcdb";
-        const auto followed = simulate(words, std::string("a"), SplitMix64(seed), {0, 1}, lead, always);
+        const auto followed = simulate(words, std::string("a"), SplitMix64(seed), {0, 1e-9}, lead, always);
         expect("the lead", !followed.end || followed.end->starts_with("abcdb"));
-        const auto illegal = simulate(words, std::string("a"), SplitMix64(seed), {0, 1}, std::string("ccdb"), always);
+        const auto illegal =
+            simulate(words, std::string("a"), SplitMix64(seed), {0, 1e-9}, std::string("ccdb"), always);
         expect("only b after a", !illegal.end || illegal.end->starts_with("abcdb"));
-        const auto never = simulate(words, std::string("a"), SplitMix64(seed), {0, 0}, lead, always);
+        const auto never = simulate(words, std::string("a"), SplitMix64(seed), {0, 9}, lead, always);
         const auto random = simulate(words, std::string("a"), SplitMix64(seed), {}, {}, always);
         expect("no replay", never.decisions == random.decisions);
     }
     const SyntheticTree tree({.branching = 4, .depth = 6, .delta = 100, .seed = 1});
     MctsOptions options = iterations(3000);
-    options.replay = 0.7;
+    options.deviations = 2;
     expect_equal("optimum", Mcts<SyntheticTree>(tree, options, Budget{}).run().solutions.front().cost,
                  tree.optimum().cost);
 }
@@ -189,7 +190,7 @@ void iterate(Words &words, Tree &tree, int count) {
 
 // Whatever was simulated, and however the arena limits the tree, the best state can be repeated, also after moves.
 void test_best_is_repeated() {
-    for (const SimulationPolicy policy : {SimulationPolicy{}, {0.5}, {1}, {0, 0.8}, {0.2, 1}}) {
+    for (const SimulationPolicy policy : {SimulationPolicy{}, {0.5}, {1}, {0, 2}, {0.2, 0.5}}) {
         for (const uint32_t max_nodes : {2u, 10u, 1000u}) {
             for (uint64_t seed = 0; seed < 10; seed++) {
                 Words words;
