@@ -11,7 +11,6 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from halidegym.envs import pipelines as registered
 from halidegym.evaluation import reproduce_mb2fbs, reproduce_measured, reproduce_protuner, reproduce_synthetic
 from halidegym.evaluation.options import integers
 from halidegym.evaluation.pipeline_argument import load_problem
@@ -164,7 +163,7 @@ def equal_time(factors: tuple[float, ...], threads: int, **options: Any) -> None
     By default on all fifteen pipelines of the papers, scheduled for 16 cores.
     """
     entrants = reproduce_protuner.equal_time(factors, threads)
-    _compare("equal-time", entrants, registered.names("papers"), **options)
+    _compare("equal-time", entrants, tuple(reproduce_mb2fbs.PAPER), **options)
 
 
 @reproduce.command("protuner-figure7")
@@ -175,7 +174,7 @@ def protuner_figure7(scale: float, threads: int, **options: Any) -> None:
 
     By default on all fifteen pipelines of the papers. The configurations that measure are left out.
     """
-    _compare("figure7", reproduce_protuner.figure_7(scale, threads), registered.names("papers"), **options)
+    _compare("figure7", reproduce_protuner.figure_7(scale, threads), tuple(reproduce_mb2fbs.PAPER), **options)
 
 
 @reproduce.command("protuner-figure5")

@@ -182,5 +182,5 @@ def draw(title: str, runs: Iterable[Run], path: Path) -> None:
     axis.set_xticks(range(len(labels)), labels, rotation=30, ha="right")
     axis.set_ylabel("cost of beam 32 / cost")
     axis.set_title(title)
-    axis.legend(ncols=3, fontsize="small")
+    figure.legend(loc="outside lower center", ncols=3, fontsize="small")
     figure.savefig(path)
