@@ -8,7 +8,7 @@ from halidegym.envs.pipelines.generated.blueprint import Stage, Tensor
 from halidegym.envs.pipelines.generated.draws import Draws
 from halidegym.envs.pipelines.generated.kind import Operand
 from halidegym.envs.pipelines.generated.pool import Pool, Proposal
-from halidegym.envs.pipelines.generated.values import BITS, TYPES, constant, halide_type, is_integer
+from halidegym.envs.pipelines.generated.values import BITS, TYPES, constant, halide_type, is_index
 
 Unary = Callable[[hl.Expr], hl.Expr]
 Binary = Callable[[hl.Expr, hl.Expr], hl.Expr]
@@ -159,7 +159,7 @@ def define_broadcast(func: hl.Func, at: Sequence[hl.Var], stage: Stage, operands
 
 def propose_lookup(draws: Draws, pool: Pool) -> Proposal:
     """Read a table at the integers that another stage computes: a tone curve, an equalization."""
-    index = pool.pick(draws, is_integer)
+    index = pool.pick(draws, is_index)
     if index is None:
         return None
     # A computed table that is larger than what is read of it leads searches into dead ends: computing all of it exceeds

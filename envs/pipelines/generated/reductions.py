@@ -8,7 +8,7 @@ from halidegym.envs.pipelines.generated.blueprint import Stage, Tensor
 from halidegym.envs.pipelines.generated.draws import Draws
 from halidegym.envs.pipelines.generated.kind import Coordinate, Operand
 from halidegym.envs.pipelines.generated.pool import Pool, Proposal
-from halidegym.envs.pipelines.generated.values import is_integer, largest, lowest
+from halidegym.envs.pipelines.generated.values import is_index, largest, lowest
 
 
 def propose_reduce(draws: Draws, pool: Pool) -> Proposal:
@@ -57,7 +57,7 @@ def define_reduce(func: hl.Func, at: Sequence[hl.Var], stage: Stage, operands: S
 def propose_histogram(draws: Draws, pool: Pool) -> Proposal:
     """The histogram of integers over all dimensions but perhaps the last, perhaps summed up to a distribution."""
     source = pool.pick(
-        draws, lambda tensor: is_integer(tensor) and 256 <= tensor.points <= 1 << 21 and len(tensor.extents) <= 3
+        draws, lambda tensor: is_index(tensor) and 256 <= tensor.points <= 1 << 21 and len(tensor.extents) <= 3
     )
     if source is None:
         return None
@@ -98,7 +98,7 @@ def define_histogram(func: hl.Func, at: Sequence[hl.Var], stage: Stage, operands
 def propose_splat(draws: Draws, pool: Pool) -> Proposal:
     """Scatter a plane of integers into a coarse volume over x, y and value, as a bilateral grid does."""
     source = pool.pick(
-        draws, lambda tensor: is_integer(tensor) and len(tensor.extents) == 2 and min(tensor.extents) >= 64
+        draws, lambda tensor: is_index(tensor) and len(tensor.extents) == 2 and min(tensor.extents) >= 64
     )
     if source is None:
         return None

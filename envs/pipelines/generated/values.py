@@ -32,6 +32,15 @@ def is_integer(tensor: Tensor) -> bool:
     return tensor.type in BITS
 
 
+def is_index(tensor: Tensor) -> bool:
+    """Whether the values can say which element of another tensor is meant.
+
+    Of int32 arithmetic Halide only knows bounds that follow from the types of what is loaded. They may overflow where the
+    values never do, and it does not compile an access of which it knows no bounds.
+    """
+    return is_integer(tensor) and tensor.type != "int32"
+
+
 def halide_type(name: str) -> hl.Type:
     """The Halide type of this name."""
     return _HALIDE[name]
