@@ -8,9 +8,9 @@ import importlib.metadata
 import json
 import os
 import shutil
-import tempfile
 from pathlib import Path
 
+from halidegym.envs.atomic_file import write_atomically
 from halidegym.envs.compile_worker import ScheduleLike
 from halidegym.envs.compiler import CompilationError, Compiler, CompileTimes
 from halidegym.envs.problem import SchedulingProblem
@@ -61,17 +61,11 @@ class KernelStore:
             times = compiler.compile(problem, schedule, library, timeout_s=timeout_s)
         except CompilationError as error:
             if error.finished.outcome == "error":
-                self._put(json.dumps({"refusal": error.finished.error}).encode(), report)
+                write_atomically(report, json.dumps({"refusal": error.finished.error}).encode())
             raise
-        self._put(library.read_bytes(), kernel)
-        self._put(json.dumps(dataclasses.asdict(times)).encode(), report)
+        write_atomically(kernel, library.read_bytes())
+        write_atomically(report, json.dumps(dataclasses.asdict(times)).encode())
         return times
-
-    def _put(self, data: bytes, path: Path) -> None:
-        # In one step, so that nobody reads half of it.
-        with tempfile.NamedTemporaryFile(dir=self._directory, delete=False) as file:
-            file.write(data)
-        Path(file.name).replace(path)
 
 
 def _key(problem: SchedulingProblem, schedule: ScheduleLike) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import tempfile
 from pathlib import Path
 
+from halidegym.envs.atomic_file import write_atomically
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.evaluation.schedule_argument import Candidate, find_schedule
 
@@ -28,7 +28,5 @@ def find_or_load(directory: Path, problem: SchedulingProblem, name: str, *, seco
         return stored
     candidate = find_schedule(problem, name, seconds=seconds)
     directory.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=directory, delete=False) as file:
-        file.write(pickle.dumps(candidate))
-    Path(file.name).replace(path)  # in one step, so that nobody reads half of it
+    write_atomically(path, pickle.dumps(candidate))
     return candidate

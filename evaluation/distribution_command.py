@@ -13,7 +13,7 @@ from rich.table import Table
 
 from halidegym.envs.pipelines import generated
 from halidegym.evaluation.distribution import Facts, families, quantiles, survey
-from halidegym.evaluation.options import Failure
+from halidegym.evaluation.plotting import new_figure
 from halidegym.evaluation.progress import steps_bar
 
 _FRACTIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -82,11 +82,7 @@ def _number(value: float) -> str:
 
 
 def _draw(suite: str, surveyed: Sequence[Facts], path: Path) -> None:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise Failure("A plot needs matplotlib: pip install 'halidegym[bench]'") from error
-    figure = Figure(figsize=(11, 6), layout="constrained")
+    figure = new_figure(11, 6)
     figure.suptitle(f"{suite}: {len(surveyed)} pipelines")
     axes = figure.subplots(2, 3).flat
     for quantity, axis in zip(

@@ -20,8 +20,8 @@ from halidegym.agents.mb2fbs import MB2FBS
 from halidegym.agents.mcts import MCTS
 from halidegym.evaluation.isolated import run_isolated
 from halidegym.evaluation.pipeline_argument import load_problem
+from halidegym.evaluation.plotting import new_figure, save_svg
 from halidegym.evaluation.reproduce_mb2fbs import PARALLELISM, TARGET
-from halidegym.native._core import Error
 
 BEAM = "beam 32"
 
@@ -164,14 +164,10 @@ def draw(title: str, runs: Iterable[Run], path: Path) -> None:
     Raises:
         Error: matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise Error("A plot needs matplotlib: pip install 'halidegym[bench]'") from error
     table = ratios(runs)
     table.pop(BEAM, None)
     labels = [*next(iter(table.values())), "geometric mean"]
-    figure = Figure(figsize=(max(7.0, 1.1 * len(labels)), 4.5), layout="constrained")
+    figure = new_figure(max(7.0, 1.1 * len(labels)), 4.5)
     axis = figure.subplots()
     width = 0.8 / len(table)
     for number, (algorithm, row) in enumerate(table.items()):
@@ -183,4 +179,4 @@ def draw(title: str, runs: Iterable[Run], path: Path) -> None:
     axis.set_ylabel("cost of beam 32 / cost")
     axis.set_title(title)
     figure.legend(loc="outside lower center", ncols=3, fontsize="small")
-    figure.savefig(path)
+    save_svg(figure, path)
