@@ -19,7 +19,9 @@ from halidegym.envs.schedule_key import schedule_key
 
 
 class KernelStore:
-    """Kernels that were compiled once, with what that took; and refusals of the compiler, which it would repeat.
+    """Kernels that were compiled once, with what that took; and failures of the compiler that it would repeat.
+
+    It would refuse a schedule again, and be late again if it is given no more time.
 
     Several processes may use one folder at once.
 
@@ -53,15 +55,17 @@ class KernelStore:
         kernel, report = entry.with_suffix(".so"), entry.with_suffix(".json")
         if report.exists():
             known = json.loads(report.read_text(encoding="utf-8"))
-            if "refusal" in known:
-                raise CompilationError(Finished("error", known["refusal"]))
-            shutil.copyfile(kernel, library)
-            return CompileTimes(**known)
+            if "outcome" not in known:
+                shutil.copyfile(kernel, library)
+                return CompileTimes(**known)
+            if known["outcome"] == "error" or timeout_s <= known["timeout_s"]:
+                raise CompilationError(Finished(known["outcome"], known["error"]))
         try:
             times = compiler.compile(problem, schedule, library, timeout_s=timeout_s)
         except CompilationError as error:
-            if error.finished.outcome == "error":
-                write_atomically(report, json.dumps({"refusal": error.finished.error}).encode())
+            if error.finished.outcome in ("error", "timeout"):
+                failure = {**dataclasses.asdict(error.finished), "timeout_s": timeout_s}
+                write_atomically(report, json.dumps(failure).encode())
             raise
         write_atomically(kernel, library.read_bytes())
         write_atomically(report, json.dumps(dataclasses.asdict(times)).encode())

@@ -6,6 +6,7 @@ import contextlib
 import math
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -13,13 +14,13 @@ from rich.console import Console
 from rich.table import Table
 
 from halidegym.envs.measurements import TimingSettings
-from halidegym.envs.timers import RecordingTimer
-from halidegym.evaluation.calibration import Calibration, calibrate
-from halidegym.evaluation.calibration_report import write_report
+from halidegym.evaluation.calibration import Calibration, calibrate, compile_drawn
+from halidegym.evaluation.calibration_report import COLUMNS, cells, write_report
+from halidegym.evaluation.isolated import run_isolated
 from halidegym.evaluation.options import parallelism_option, pipeline_options, target_option, with_pipeline_help
 from halidegym.evaluation.pipeline_argument import Details, load_problem
 from halidegym.evaluation.progress import steps_bar
-from halidegym.evaluation.timing_options import timing_options
+from halidegym.evaluation.timing_options import cache_options, caching_timer, timing_options
 
 _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
 
@@ -33,6 +34,7 @@ _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
     "--output", type=click.Path(dir_okay=False, path_type=Path),
     help="Also write a page to this Markdown file, with a scatter plot beside it.",
 )  # fmt: skip
+@cache_options
 @timing_options
 @target_option
 @parallelism_option
@@ -44,6 +46,8 @@ def calibrate_command(
     seconds: float | None,
     seed: int,
     output: Path | None,
+    cache: Path | None,
+    prepare: bool,
     settings: TimingSettings,
     database: Path | None,
     again: bool,
@@ -55,35 +59,38 @@ def calibrate_command(
 
     Of each PIPELINE, random and good schedules are drawn, compiled and timed. Reported are Spearman's rank correlation of
     cost and run time, and the regret: how many times longer the schedule takes that the model rates best than the best
-    one that was timed.
+    one that was timed. Schedules that run longer than the --timeout rank last, all alike.
+
+    Compiling takes longer than timing, and needs no quiet machine. So do it first, with --cache and --prepare; then the
+    same command without --prepare times what it finds there.
     """
     chosen = names or _DEFAULT
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     calibrations: list[Calibration] = []
     with (
-        contextlib.closing(RecordingTimer(database, settings, remeasure=again)) as timer,
+        contextlib.closing(caching_timer(settings, database, again, cache)) as timer,
         steps_bar(schedules * len(chosen)) as on_step,
     ):
         for index, name in enumerate(chosen):
-            problem = load_problem(name, target=target, parallelism=parallelism, details=details)
+            # A fresh process: Func names, which Halide numbers a process, are part of what is kept.
+            problem = run_isolated(load_problem, name, target=target, parallelism=parallelism, details=details)
             share = (deadline - time.monotonic()) / (len(chosen) - index)
+            if prepare:
+                compile_drawn(problem, timer.stopwatch, schedules, seconds=share, seed=seed, on_schedule=on_step)
+                continue
             calibrations.append(calibrate(problem, timer, schedules, seconds=share, seed=seed, on_schedule=on_step))
+    if prepare:
+        return
     Console().print(_table(calibrations))
     if output is not None:
         write_report(calibrations, output, " ".join(["halidegym", *sys.argv[1:]]))
 
 
-def _table(calibrations: list[Calibration]) -> Table:
-    table = Table("Pipeline", title="Cost model and run time", title_justify="left")
-    for column in ("Schedules", "Failed", "Rank correlation", "among the good", "Regret"):
+def _table(calibrations: Sequence[Calibration]) -> Table:
+    name, *numbers = COLUMNS
+    table = Table(name, box=None)
+    for column in numbers:
         table.add_column(column, justify="right")
     for calibration in calibrations:
-        table.add_row(
-            calibration.problem,
-            str(len(calibration.points)),
-            str(len(calibration.points) - len(calibration.timed)),
-            f"{calibration.rank_correlation:.2f}",
-            f"{calibration.rank_correlation_of_good:.2f}",
-            f"{calibration.regret:.2f}",
-        )
+        table.add_row(*cells(calibration))
     return table

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.agents.plan import Rules
+from halidegym.envs.measurements import Timing
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.envs.schedule import Schedule
-from halidegym.envs.schedule_key import schedule_key
+from halidegym.envs.stopwatch import Stopwatch
 from halidegym.envs.timers import RecordingTimer
-from halidegym.native._core import SearchExhausted, State, beam_search
+from halidegym.evaluation.drawn_schedules import Kind, draw_distinct
+from halidegym.native._core import State
 
 
 @dataclass(frozen=True)
@@ -25,55 +25,76 @@ class Point:
     """A schedule with its predicted and its measured time.
 
     Attributes:
-        kind: "random": the end of a random walk; "good": of a greedy descent that misses decisions at random.
+        kind: see `draw`.
         cost: of the cost model, in milliseconds as trained.
-        seconds: measured; infinite if it failed.
-        disturbed: whether other processes were in the way.
+        seconds: measured; of one that is too slow, the limit; infinite if it failed.
+        is_too_slow: whether a run was ended at the limit, so that all that is known is that it takes longer.
+        is_disturbed: whether other processes were in the way.
     """
 
-    kind: str
+    kind: Kind
     cost: float
     seconds: float
-    disturbed: bool
+    is_too_slow: bool = False
+    is_disturbed: bool = False
+
+    @classmethod
+    def of(cls, kind: Kind, cost: float, timing: Timing, limit_s: float) -> Point:
+        """A schedule that was timed with this limit for a run."""
+        # A compiler that takes too long has the same outcome, but then nothing ran.
+        is_too_slow = timing.outcome == "timeout" and timing.run_s > 0
+        return cls(kind, cost, limit_s if is_too_slow else timing.median_s, is_too_slow, timing.is_disturbed)
 
 
 @dataclass(frozen=True)
 class Calibration:
     """What the cost model is worth for a problem on this machine.
 
+    Schedules that are too slow count as if they took the limit: they rank last, all alike.
+
     Attributes:
         problem: its name.
         threads: that schedules ran on.
+        limit_s: seconds after which a run was ended.
         points: the schedules.
     """
 
     problem: str
     threads: int
+    limit_s: float
     points: tuple[Point, ...]
 
     @property
-    def timed(self) -> tuple[Point, ...]:
+    def ranked(self) -> tuple[Point, ...]:
         """The schedules that did not fail."""
         return tuple(point for point in self.points if math.isfinite(point.seconds))
 
     @property
+    def good(self) -> tuple[Point, ...]:
+        """Of these the good ones, among which a search has to choose."""
+        return tuple(point for point in self.ranked if point.kind == "good")
+
+    @property
     def rank_correlation(self) -> float:
         """Spearman's, of cost and run time; NaN for fewer than three schedules."""
-        return spearman([p.cost for p in self.timed], [p.seconds for p in self.timed])
+        return _rank_correlation(self.ranked)
 
     @property
     def rank_correlation_of_good(self) -> float:
-        """The same among the good schedules, where a search has to choose."""
-        good = [p for p in self.timed if p.kind == "good"]
-        return spearman([p.cost for p in good], [p.seconds for p in good])
+        """The same among the good schedules."""
+        return _rank_correlation(self.good)
 
     @property
     def regret(self) -> float:
         """How many times longer the schedule takes that the model rates best than the one that is; NaN without any."""
-        if not self.timed:
+        if not self.ranked:
             return math.nan
-        chosen = min(self.timed, key=lambda point: point.cost)
-        return chosen.seconds / min(point.seconds for point in self.timed)
+        chosen = min(self.ranked, key=lambda point: point.cost)
+        return chosen.seconds / min(point.seconds for point in self.ranked)
+
+
+def _rank_correlation(points: Sequence[Point]) -> float:
+    return spearman([point.cost for point in points], [point.seconds for point in points])
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:
@@ -98,7 +119,7 @@ def calibrate(
     seed: int = 0,
     on_schedule: Callable[[str], None] = lambda _: None,
 ) -> Calibration:
-    """Draw schedules, half of them random and half good, and time them.
+    """Draw schedules, random and good ones, and time them.
 
     Args:
         problem: the problem.
@@ -111,46 +132,42 @@ def calibrate(
     Raises:
         Error: the trusted schedule fails.
     """
-    deadline = time.monotonic() + seconds
-    batch = 4
+    limit_s = timer.stopwatch.settings.timeout_s
     points: list[Point] = []
-    drawn = itertools.islice(_distinct(problem, draw(problem, seed)), count)
-    while time.monotonic() < deadline and (group := list(itertools.islice(drawn, batch))):
-        costs = [state.cost() for _, state in group]
-        schedules = [Schedule.from_state(problem, state) for _, state in group]
-        timings = timer.time_all(problem, schedules, costs=costs)
-        for (kind, _), cost, timing in zip(group, costs, timings, strict=True):
+    for drawn in _batches(problem, timer.stopwatch, count, seconds, seed):
+        costs = [state.cost() for _, state in drawn]
+        timings = timer.time_all(problem, _schedules(problem, drawn), costs=costs)
+        for (kind, _), cost, timing in zip(drawn, costs, timings, strict=True):
             on_schedule(f"{problem.name}: {kind}")
-            points.append(Point(kind, cost, timing.median_s, timing.is_disturbed))
-    return Calibration(problem.name, timer.stopwatch.threads_for(problem), tuple(points))
+            points.append(Point.of(kind, cost, timing, limit_s))
+    return Calibration(problem.name, timer.stopwatch.threads_for(problem), limit_s, tuple(points))
 
 
-def draw(problem: SchedulingProblem, seed: int) -> Iterator[tuple[str, State]]:
-    """Complete schedules without end, in turn a random and a good one; each with its kind."""
-    space, generator = Rules().space(problem), random.Random(seed)
-    while True:
-        state = space.initial_state()
-        try:
-            while not state.is_complete:
-                _, state = state.random_decision(generator.getrandbits(63))
-            yield "random", state
-        except SearchExhausted:
-            pass
-        # From rather careless to the greedy schedule itself.
-        dropout = generator.choice([20, 40, 60, 80, 90, 100])
-        solutions = beam_search(space, beam_size=1, random_dropout=dropout, seed=generator.getrandbits(32)).solutions
-        yield "good", solutions[0].state
+def compile_drawn(
+    problem: SchedulingProblem,
+    stopwatch: Stopwatch,
+    count: int,
+    *,
+    seconds: float = math.inf,
+    seed: int = 0,
+    on_schedule: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Compile what `calibrate` would time, for the stopwatch's folder of kernels."""
+    for drawn in _batches(problem, stopwatch, count, seconds, seed):
+        stopwatch.compile(problem, _schedules(problem, drawn))
+        for kind, _ in drawn:
+            on_schedule(f"{problem.name}: {kind}")
 
 
-def _distinct(problem: SchedulingProblem, drawn: Iterator[tuple[str, State]]) -> Iterator[tuple[str, State]]:
-    """Leave out what was there before; end where a problem has hardly more to offer."""
-    seen: set[str] = set()
-    repetitions = 0
-    for kind, state in drawn:
-        key = schedule_key(problem, Schedule.from_state(problem, state))
-        repetitions = repetitions + 1 if key in seen else 0
-        if repetitions > 100:
-            return
-        if key not in seen:
-            seen.add(key)
-            yield kind, state
+def _batches(
+    problem: SchedulingProblem, stopwatch: Stopwatch, count: int, seconds: float, seed: int
+) -> Iterator[list[tuple[Kind, State]]]:
+    """Yield so many schedules together that all compilers have something to do most of the time."""
+    deadline = time.monotonic() + seconds
+    drawn = itertools.islice(draw_distinct(problem, seed), count)
+    while time.monotonic() < deadline and (batch := list(itertools.islice(drawn, 4 * stopwatch.compilers))):
+        yield batch
+
+
+def _schedules(problem: SchedulingProblem, drawn: Sequence[tuple[Kind, State]]) -> list[Schedule]:
+    return [Schedule.from_state(problem, state) for _, state in drawn]

@@ -16,7 +16,7 @@ from halidegym.envs.problem import SchedulingProblem
 from halidegym.envs.processes import ConfinedProcess
 from halidegym.envs.schedule import Schedule
 from halidegym.envs.stopwatch import Stopwatch
-from halidegym.evaluation.calibration import draw
+from halidegym.evaluation.drawn_schedules import draw
 
 
 @dataclass(frozen=True)

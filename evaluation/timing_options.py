@@ -10,7 +10,9 @@ from typing import Any
 import click
 
 from halidegym.envs.measurements import TimingSettings
-from halidegym.evaluation.options import integers
+from halidegym.envs.stopwatch import Stopwatch
+from halidegym.envs.timers import RecordingTimer
+from halidegym.evaluation.options import Failure, integers
 
 _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     click.option(
@@ -43,6 +45,14 @@ _RECORD_OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = 
         help="Record measurements in this file, and answer from it what is on record.",
     ),
     click.option("--again", is_flag=True, help="Measure even what is on record."),
+)
+_CACHE_OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
+    click.option(
+        "--cache",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Keep what was searched and compiled in this folder, and look there first.",
+    ),
+    click.option("--prepare", is_flag=True, help="Search and compile into the --cache, and time nothing."),
 )
 
 
@@ -88,3 +98,23 @@ def timing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_RECORD_OPTIONS):
         command = option(command)
     return timing_settings_options(command)
+
+
+def cache_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options to search and compile first, and time later: `cache` and `prepare`."""
+
+    @functools.wraps(command)
+    def with_cache(*args: Any, cache: Path | None, prepare: bool, **kwargs: Any) -> Any:
+        if prepare and cache is None:
+            raise Failure("--prepare needs a --cache to prepare")
+        return command(*args, cache=cache, prepare=prepare, **kwargs)
+
+    for option in reversed(_CACHE_OPTIONS):
+        with_cache = option(with_cache)
+    return with_cache
+
+
+def caching_timer(settings: TimingSettings, database: Path | None, again: bool, cache: Path | None) -> RecordingTimer:
+    """The timer that these options ask for; to be closed."""
+    stopwatch = Stopwatch(settings, kernels=None if cache is None else cache / "kernels")
+    return RecordingTimer(database, remeasure=again, stopwatch=stopwatch)

@@ -19,12 +19,9 @@ from halidegym.envs import pipelines
 from halidegym.envs.machine import this_machine
 from halidegym.envs.measurements import TimingSettings
 from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.stopwatch import Stopwatch
-from halidegym.envs.timers import RecordingTimer
 from halidegym.evaluation.candidate_store import find_or_load
 from halidegym.evaluation.isolated import run_isolated
 from halidegym.evaluation.options import (
-    Failure,
     parallelism_option,
     pipeline_options,
     target_option,
@@ -34,7 +31,7 @@ from halidegym.evaluation.pipeline_argument import Details, load_problem
 from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.schedule_argument import Candidate, find_schedule
 from halidegym.evaluation.side_by_side import Row, side_by_side
-from halidegym.evaluation.timing_options import timing_options
+from halidegym.evaluation.timing_options import cache_options, caching_timer, timing_options
 from halidegym.native._core import Error
 
 _SCHEDULES = ("greedy", "beam", "adams2019", "mullapudi2016", "li2018")
@@ -53,12 +50,7 @@ _COLUMNS = ("Pipeline", "Schedule", "Cost", "Median, ms", "Minimum, ms", "Speed 
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the table to this Markdown file."
 )
-@click.option(
-    "--cache",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Keep what was searched and compiled in this folder, and look there first.",
-)
-@click.option("--prepare", is_flag=True, help="Search and compile into the --cache, and time nothing.")
+@cache_options
 @timing_options
 @target_option
 @parallelism_option
@@ -89,15 +81,13 @@ def timings_command(
     --prepare; then the same command without --prepare times what it finds there. With --database as well, a run that was
     cut off goes on where it ended.
     """
-    if prepare and cache is None:
-        raise Failure("--prepare needs a --cache to prepare")
     chosen = names or tuple(pipelines.names(suite))
     kinds = schedules.split(",")
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     table: list[tuple[str, ...]] = []
     threads = 0
     with (
-        contextlib.closing(_timer(database, settings, again, cache)) as timer,
+        contextlib.closing(caching_timer(settings, database, again, cache)) as timer,
         steps_bar((len(kinds) + 1) * len(chosen)) as on_step,
     ):
         for name in chosen:
@@ -128,11 +118,6 @@ def timings_command(
     Console().print(_rich(table))
     if output is not None:
         _write(output, table, threads)
-
-
-def _timer(database: Path | None, settings: TimingSettings, again: bool, cache: Path | None) -> RecordingTimer:
-    stopwatch = Stopwatch(settings, kernels=None if cache is None else cache / "kernels")
-    return RecordingTimer(database, remeasure=again, stopwatch=stopwatch)
 
 
 def _search(cache: Path | None, problem: SchedulingProblem, kind: str, seconds: float) -> Candidate:

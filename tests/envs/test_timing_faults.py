@@ -18,6 +18,7 @@ import pytest
 
 from halidegym.envs.compile_worker import ScheduleLike
 from halidegym.envs.compiler import CompilationError, Compiler, CompileTimes
+from halidegym.envs.kernel_store import KernelStore
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.envs.processes import ConfinedProcess, Finished, ProcessEnded
 from halidegym.envs.stopwatch import Stopwatch
@@ -177,6 +178,24 @@ def test_kernels_are_kept_and_refusals_of_the_compiler_are_too(
         other = SchedulingProblem.from_pipeline(f, target="x86-64-linux-sse41")
         with pytest.raises(_core.Error, match="asked again"):
             stopwatch.time(other, None)
+
+
+def test_a_late_compilation_is_tried_again_with_more_time_only(
+    problem: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def late(*_: object, timeout_s: float) -> CompileTimes:
+        asked.append(timeout_s)
+        raise CompilationError(Finished("timeout", f"still running after {timeout_s:g} s"))
+
+    monkeypatch.setattr(Compiler, "compile", late)
+    store = KernelStore(tmp_path)
+    for timeout_s in (10.0, 5.0, 10.0, 20.0, 10.0):
+        with Compiler() as compiler, pytest.raises(CompilationError, match="still running") as raised:
+            store.compile(compiler, problem, None, tmp_path / "kernel.so", timeout_s=timeout_s)
+        assert raised.value.finished.outcome == "timeout"
+    assert asked == [10.0, 20.0]
 
 
 def test_last_words_of_a_crash() -> None:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
+import statistics
 from pathlib import Path
 
+import halide as hl
 import pytest
 from click.testing import CliRunner, Result
 
 import pipelines_for_tests
 from halidegym.agents.greedy import Greedy
+from halidegym.envs import pipelines
 from halidegym.envs.compiler import Compiler
 from halidegym.envs.measurements import Comparison, Timing
 from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.schedule import Schedule
+from halidegym.envs.schedule_key import schedule_key
 from halidegym.envs.stopwatch import Stopwatch
 from halidegym.envs.trusted_schedule import TrustedSchedule
-from halidegym.evaluation.calibration import Calibration, Point, draw, spearman
+from halidegym.evaluation.calibration import Calibration, Point, spearman
+from halidegym.evaluation.calibration_report import cells
 from halidegym.evaluation.cli import main
+from halidegym.evaluation.drawn_schedules import draw, draw_distinct
 from halidegym.evaluation.schedule_argument import Candidate
 from halidegym.evaluation.side_by_side import Row
 from halidegym.evaluation.timing_check import Repeatability, Throughput
@@ -64,15 +72,23 @@ def test_timings_of_what_was_prepared(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "--cache" in without.output
 
 
-def test_calibration_writes_a_page_and_a_plot(tmp_path: Path) -> None:
+def test_calibration_of_what_was_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib", reason="an optional dependency")
-    page, database = tmp_path / "page.md", tmp_path / "timings.db"
-    arguments = ["calibrate", MM, *QUICK, "--schedules", "4", "--database", database, "--output", page]
-    first = halidegym(*arguments)
+    command = ["calibrate", MM, *QUICK, "--schedules", "4", "--cache", tmp_path / "cache"]
+    assert halidegym(*command, "--prepare").stdout == ""
+
+    def nothing_left(*_: object, **__: object) -> None:
+        raise AssertionError("it has been compiled")
+
+    monkeypatch.setattr(Compiler, "compile", nothing_left)
+    page = tmp_path / "page.md"
+    command += ["--database", tmp_path / "timings.db", "--output", page]
+    first = halidegym(*command)
     text, plot = page.read_text(), page.with_suffix(".svg").read_text()
-    assert re.search(r"\| mm \| 4 \| 0 \| -?[01]\.\d\d \|", text)
+    assert re.search(r"\| mm \| 4 \| 2 \| 0 \| 0 \| -?[01]\.\d\d \|", text)
     assert "<svg" in plot
-    assert halidegym(*arguments).stdout == first.stdout
+    monkeypatch.setattr(Stopwatch, "time_all", nothing_left)
+    assert halidegym(*command).stdout == first.stdout
     assert (page.read_text(), page.with_suffix(".svg").read_text()) == (text, plot)
 
 
@@ -88,8 +104,27 @@ def test_draws_are_complete_repeatable_and_of_both_kinds() -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL["blur"](), parallelism=2)
     first, again = ([next(drawn) for _ in range(6)] for drawn in (draw(problem, 3), draw(problem, 3)))
     assert [(kind, state.cost()) for kind, state in first] == [(kind, state.cost()) for kind, state in again]
-    assert [kind for kind, _ in first] == ["random", "good"] * 3
+    assert [kind for kind, _ in first] == ["good", *["random", "good"] * 2, "random"]
     assert all(state.is_complete for _, state in first)
+    assert first[0][1].cost() == Greedy().plan(problem).cost
+
+
+def test_distinct_draws_end_where_a_problem_has_no_more() -> None:
+    f, x = hl.Func("f"), hl.Var("x")
+    f[x] = x
+    f.set_estimates([(0, 256)])
+    problem = SchedulingProblem.from_pipeline(f, parallelism=2)
+    keys = [schedule_key(problem, Schedule.from_state(problem, state)) for _, state in draw_distinct(problem, 3)]
+    assert 1 < len(set(keys)) == len(keys)
+
+
+def test_good_draws_are_better_than_random_ones() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines.build("harris"), parallelism=2)
+    costs: dict[str, list[float]] = {"random": [], "good": []}
+    for kind, state in itertools.islice(draw_distinct(problem, 0), 20):
+        costs[kind].append(state.cost())
+    assert len(costs["good"]) >= 8
+    assert statistics.median(costs["good"]) < min(costs["random"])
 
 
 def test_rank_correlation() -> None:
@@ -103,16 +138,26 @@ def test_rank_correlation() -> None:
 
 def test_calibration_summaries() -> None:
     points = [
-        Point("random", 1.0, 6.0, False),
-        Point("good", 2.0, 2.0, False),
-        Point("good", 3.0, 3.0, True),
-        Point("random", 0.5, math.inf, False),
+        Point("random", 1.0, 6.0),
+        Point("good", 2.0, 2.0),
+        Point("good", 3.0, 3.0, is_disturbed=True),
+        Point("random", 0.5, math.inf),
     ]
-    calibration = Calibration("p", 2, tuple(points))
-    assert len(calibration.timed) == 3
+    calibration = Calibration("p", 2, 5.0, tuple(points))
+    assert len(calibration.ranked) == 3
     assert calibration.regret == 3.0
     assert calibration.rank_correlation == pytest.approx(-0.5)
-    assert math.isnan(Calibration("p", 2, ()).regret)
+    assert math.isnan(Calibration("p", 2, 5.0, ()).regret)
+
+
+def test_schedules_that_are_too_slow_rank_last() -> None:
+    slow, late = Timing("timeout", (), 1.0, run_s=5.1), Timing("timeout", (), 300.0, "the compiler: still running")
+    points = [Point.of("random", 9.0, slow, 5.0), Point.of("random", 0.5, late, 5.0)]
+    points += [Point("good", 1.0, 1.0), Point("good", 2.0, 2.0)]
+    calibration = Calibration("p", 2, 5.0, tuple(points))
+    assert [point.seconds for point in calibration.ranked] == [5.0, 1.0, 2.0]
+    assert calibration.rank_correlation == pytest.approx(1)
+    assert cells(calibration)[:5] == ("p", "4", "2", "1", "1")
 
 
 def test_repeatability_counts_flips_and_wrong_verdicts() -> None:
