@@ -201,6 +201,11 @@ class Comparison:
     b: Timing
 
     @property
+    def is_disturbed(self) -> bool:
+        """Whether other processes were in the way of either all the time."""
+        return self.a.is_disturbed or self.b.is_disturbed
+
+    @property
     def verdict(self) -> Literal["faster", "slower", "undecided"]:
         """Whether `a` is faster than `b`; "undecided" if the interval holds 1, or either failed."""
         if self.low > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import geometric_mean
@@ -11,11 +12,14 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from halidegym.envs.measurements import Comparison, TimingSettings
 from halidegym.evaluation import reproduce_mb2fbs, reproduce_measured, reproduce_protuner, reproduce_synthetic
+from halidegym.evaluation.isolated import run_isolated
 from halidegym.evaluation.options import integers
 from halidegym.evaluation.pipeline_argument import load_problem
 from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.reproduce_mb2fbs_report import row, write_report
+from halidegym.evaluation.timing_options import cache_option, caching_timer, timing_options
 
 
 @click.group()
@@ -99,24 +103,41 @@ def mb2fbs_synthetic(trees: int, output: Path | None) -> None:
 @click.option(
     "--cores", type=integers, default="16", show_default=True, help="To schedule for, besides the usable ones."
 )
-def measured_candidates(pipelines: tuple[str, ...], candidates: int, beam: int, cores: tuple[int, ...]) -> None:
+@cache_option
+@timing_options
+def measured_candidates(
+    pipelines: tuple[str, ...],
+    candidates: int,
+    beam: int,
+    cores: tuple[int, ...],
+    cache: Path | None,
+    settings: TimingSettings,
+    database: Path | None,
+    again: bool,
+) -> None:
     """Let run times choose among the schedules of several beams with dropout, on this machine and its cores.
 
     The factor is how many times faster the choice is than the winner of one beam without dropout, timed in turns: for
     candidates scheduled for the usable cores, and for as many that were scheduled for other numbers of cores as well.
-    A PIPELINE is as for `halidegym schedule`; by default, six of the benchmarks, which take about half an hour.
+    A PIPELINE is as for `halidegym schedule`; by default, six of the benchmarks, which take about half an hour. Compiling
+    is most of that, unless it has been done: run it with --cache before, with few --sample-seconds.
     """
     chosen = pipelines or reproduce_measured.PIPELINES
     table = Table("Pipeline", "Scheduled for", "Chosen, for", box=None)
     for column in ("Beam's, ms", "Choice, ms", "Factor", "95 %"):
         table.add_column(column, justify="right")
+    table.add_column("Outcome")
     factors: dict[tuple[int, ...], list[float]] = {}
-    with steps_bar(len(chosen)) as on_step:
+    with (
+        contextlib.closing(caching_timer(settings, database, again, cache)) as timer,
+        steps_bar(len(chosen)) as on_step,
+    ):
         for pipeline in chosen:
             on_step(pipeline)
-            problem = load_problem(pipeline)
+            # A fresh process: Func names, which Halide numbers a process, are part of what is kept.
+            problem = run_isolated(load_problem, pipeline)
             for choice in reproduce_measured.choose_by_time(
-                problem, parallelisms=cores, candidates=candidates, beam_size=beam
+                problem, parallelisms=cores, candidates=candidates, beam_size=beam, timer=timer
             ):
                 comparison = choice.comparison
                 if comparison.ratio > 0:  # NaN: a schedule failed
@@ -129,11 +150,17 @@ def measured_candidates(pipelines: tuple[str, ...], candidates: int, beam: int, 
                     f"{comparison.a.median_s * 1e3:.3g}",
                     f"{comparison.ratio:.2f}",
                     f"{comparison.low:.2f} to {comparison.high:.2f}",
+                    _outcome(comparison),
                 )
     for parallelisms, ratios in factors.items():
         cores_text = ", ".join(map(str, parallelisms))
-        table.add_row("geometric mean", cores_text, "", "", "", f"{geometric_mean(ratios):.2f}", "")
+        table.add_row("geometric mean", cores_text, "", "", "", f"{geometric_mean(ratios):.2f}", "", "")
     Console().print(table)
+
+
+def _outcome(comparison: Comparison) -> str:
+    failed = [timing.outcome for timing in (comparison.a, comparison.b) if timing.outcome != "ok"]
+    return failed[0] if failed else "disturbed" if comparison.is_disturbed else "ok"
 
 
 def _protuner_options(function: Callable[..., None]) -> Callable[..., None]:

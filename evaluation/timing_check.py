@@ -58,7 +58,7 @@ class Repeatability:
     @property
     def disturbed(self) -> int:
         """How many comparisons were marked: other processes took cores away all the time."""
-        return sum(comparison.a.is_disturbed or comparison.b.is_disturbed for comparison in self.comparisons)
+        return sum(comparison.is_disturbed for comparison in self.comparisons)
 
 
 def repeat(

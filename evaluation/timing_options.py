@@ -46,14 +46,13 @@ _RECORD_OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = 
     ),
     click.option("--again", is_flag=True, help="Measure even what is on record."),
 )
-_CACHE_OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
-    click.option(
-        "--cache",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Keep what was searched and compiled in this folder, and look there first.",
-    ),
-    click.option("--prepare", is_flag=True, help="Search and compile into the --cache, and time nothing."),
+
+cache_option = click.option(
+    "--cache",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep what was searched or compiled in this folder, and look there first.",
 )
+_prepare_option = click.option("--prepare", is_flag=True, help="Search and compile into the --cache, and time nothing.")
 
 
 def timing_settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,9 +108,7 @@ def cache_options(command: Callable[..., Any]) -> Callable[..., Any]:
             raise Failure("--prepare needs a --cache to prepare")
         return command(*args, cache=cache, prepare=prepare, **kwargs)
 
-    for option in reversed(_CACHE_OPTIONS):
-        with_cache = option(with_cache)
-    return with_cache
+    return cache_option(_prepare_option(with_cache))
 
 
 def caching_timer(settings: TimingSettings, database: Path | None, again: bool, cache: Path | None) -> RecordingTimer:

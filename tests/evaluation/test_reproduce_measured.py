@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pipelines_for_tests
 from halidegym.envs.measurements import Comparison, Timing
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.envs.schedule import Schedule
-from halidegym.evaluation import reproduce_measured
+from halidegym.evaluation import reproduce_command, reproduce_measured
 from halidegym.evaluation.cli import main
 from oracle.builder_problem import SSE_AVX2
 
@@ -21,7 +20,7 @@ MM = f"{Path(pipelines_for_tests.__file__)}:mm"
 
 
 def timing(seconds: float) -> Timing:
-    return Timing("ok", (seconds,), 0.0)
+    return Timing("ok", (seconds,), 0.0, disturbed=(False,))
 
 
 def run_time(schedule: Schedule) -> float:
@@ -53,15 +52,14 @@ def test_candidates_for_other_numbers_of_cores_widen_the_choice() -> None:
 
 
 def test_choices_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    choose = functools.partial(reproduce_measured.choose_by_time, timer=MadeUpTimes())
-    monkeypatch.setattr(reproduce_measured, "choose_by_time", choose)
+    monkeypatch.setattr(reproduce_command, "caching_timer", lambda *_: MadeUpTimes())
     arguments = ["reproduce", "measured-candidates", MM, "--candidates", "2", "--beam", "2", "--cores", "16"]
     result = CliRunner().invoke(main, arguments, env={"COLUMNS": "300"})
     assert result.exit_code == 0, result.output
     rows = [line.split() for line in result.output.splitlines()]
-    assert [row[-4:] for row in rows if row[:1] == [MM]] == [
-        ["1.00", "1.00", "to", "1.00"],
-        ["2.00", "2.00", "to", "2.00"],
+    assert [row[-5:] for row in rows if row[:1] == [MM]] == [
+        ["1.00", "1.00", "to", "1.00", "ok"],
+        ["2.00", "2.00", "to", "2.00", "ok"],
     ]
     assert [row[-1] for row in rows if row[:2] == ["geometric", "mean"]] == ["1.00", "2.00"]
 
