@@ -85,6 +85,8 @@ def _draw(calibrations: Sequence[Calibration], path: Path) -> None:
     columns = min(3, len(calibrations))
     lines = -(-len(calibrations) // columns)
     figure = new_figure(4 * columns, 3.6 * lines)
+    from matplotlib.ticker import LogLocator, NullFormatter  # is installed, if there is a figure
+
     axes = figure.subplots(lines, columns, squeeze=False).flatten()
     for axis, calibration in zip(axes, calibrations, strict=False):
         for kind, color in (("random", "tab:gray"), ("good", "tab:blue")):
@@ -97,6 +99,11 @@ def _draw(calibrations: Sequence[Calibration], path: Path) -> None:
         axis.set(
             xscale="log", yscale="log", title=calibration.problem, xlabel="cost, ms as trained", ylabel="run time, ms"
         )
+        for scale in (axis.xaxis, axis.yaxis):
+            # Few numbers without exponents, for ranges from a factor of five to four decades.
+            scale.set_major_locator(LogLocator(subs=(1, 3)))
+            scale.set_major_formatter("{x:g}")
+            scale.set_minor_formatter(NullFormatter())
     for axis in axes[len(calibrations) :]:
         axis.remove()
     axes[0].legend()
