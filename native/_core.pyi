@@ -789,6 +789,14 @@ class TreePolicy:
             InvalidParameter: a name is unknown.
         """
 
+@final
+class MctsResult(SearchResult[_StateT_co]):
+    """What a tree search found, and what it took."""
+
+    @property
+    def deciding_trees(self) -> list[int]:
+        """Per pass, the index of the tree that found what decided; the greedy trees come first, and -1 is none of them."""
+
 def mcts(
     space: Any,
     *,
@@ -810,7 +818,7 @@ def mcts(
     max_evaluations: int | None = None,
     max_expansions: int | None = None,
     on_progress: Callable[[int, int, int, int, float], bool] | None = None,
-) -> SearchResult:
+) -> MctsResult[Any]:
     """Monte Carlo tree search with an ensemble of trees (Haj-Ali et al. 2020, Figure 6); the rest as for `beam_search`.
 
     The result has one pass per decision that left a choice. Budgets are divided among the decisions left if there is

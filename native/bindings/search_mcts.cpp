@@ -61,12 +61,17 @@ std::vector<double> measure_in_python(const py::object &measure, const std::vect
     return seconds;
 }
 
-PythonResult run_mcts(const py::object &space, int trees, int greedy_trees, double epsilon,
-                      std::optional<double> deviations, std::optional<int64_t> iterations,
-                      std::optional<double> seconds_per_decision, const TreePolicy &policy, const std::string &winner,
-                      double widening, double front_loading, int64_t tree_memory, int threads,
-                      const py::object &measure, uint32_t seed, std::optional<double> seconds,
-                      std::optional<int64_t> evaluations, std::optional<int64_t> expansions, py::object on_progress) {
+struct PythonMctsResult : PythonResult {
+    std::vector<int> deciding_trees;
+};
+
+PythonMctsResult run_mcts(const py::object &space, int trees, int greedy_trees, double epsilon,
+                          std::optional<double> deviations, std::optional<int64_t> iterations,
+                          std::optional<double> seconds_per_decision, const TreePolicy &policy,
+                          const std::string &winner, double widening, double front_loading, int64_t tree_memory,
+                          int threads, const py::object &measure, uint32_t seed, std::optional<double> seconds,
+                          std::optional<int64_t> evaluations, std::optional<int64_t> expansions,
+                          py::object on_progress) {
     using Winner = MctsOptions::Winner;
     MctsOptions options{.trees = trees,
                         .greedy_trees = greedy_trees,
@@ -86,16 +91,22 @@ PythonResult run_mcts(const py::object &space, int trees, int greedy_trees, doub
     }
     options.iterations = iterations.value_or(0);
     options.seconds = seconds_per_decision.value_or(options.seconds);
-    return search_any(space, {seconds, evaluations, expansions, std::move(on_progress)},
-                      [&]<typename S>(S &searched, const Budget &budget) {
-                          typename Mcts<S>::Measure measured;
-                          if (!measure.is_none()) {
-                              measured = [&](const std::vector<Solution<typename S::State>> &candidates) {
-                                  return measure_in_python(measure, candidates);
-                              };
-                          }
-                          return Mcts<S>(searched, options, budget, std::move(measured)).run();
-                      });
+    const Limits limits{seconds, evaluations, expansions, std::move(on_progress)};
+    PythonWatch watch(limits.on_progress);
+    const Budget budget = limits.budget(watch);
+    return with_space(space, [&]<typename S>(S searched) {
+        typename Mcts<S>::Measure measured;
+        if (!measure.is_none()) {
+            measured = [&](const std::vector<Solution<typename S::State>> &candidates) {
+                return measure_in_python(measure, candidates);
+            };
+        }
+        auto result = [&] {
+            const py::gil_scoped_release release;
+            return Mcts<S>(searched, options, budget, std::move(measured)).run();
+        }();
+        return PythonMctsResult{result_to_python(result), std::move(result.deciding_trees)};
+    });
 }
 
 }  // namespace
@@ -105,6 +116,9 @@ void bind_search_mcts(py::module_ &m) {
         .def(py::init(&make_policy), py::kw_only(), py::arg("value") = "mean_cost", py::arg("bonus") = "multiplied",
              py::arg("exploration") = 1.0, py::arg("log_factor") = 1.0, py::arg("normalized") = false,
              py::arg("exploration_by_spread") = false, py::arg("exploration_decay") = 1.0);
+
+    py::class_<PythonMctsResult, PythonResult>(m, "MctsResult", "What a tree search found, and what it took.")
+        .def_readonly("deciding_trees", &PythonMctsResult::deciding_trees);
 
     m.def(
         "rollout_speed",

@@ -66,6 +66,12 @@ inline const MctsOptions &checked(const MctsOptions &options, const Budget &budg
     return options;
 }
 
+template <typename State>
+struct MctsResult : SearchResult<State> {
+    // Per pass, the tree that found what decided; the greedy trees come first. -1: no tree, the search began with it.
+    std::vector<int> deciding_trees;
+};
+
 template <SearchSpace S>
 class Mcts {
 public:
@@ -76,7 +82,7 @@ public:
     Mcts(const S &space, const MctsOptions &options, const Budget &budget, Measure measure = {});
 
     // The result has one pass solution per decision that left a choice: the state that decided it.
-    SearchResult<State> run();
+    MctsResult<State> run();
 
 private:
     using Decision = typename S::Decision;
@@ -88,6 +94,7 @@ private:
         Solution<State> solution;
         std::vector<Decision> decisions;  // from the root
         int num_choices;                  // of these
+        int tree;                         // that found it; -1: none
     };
     struct Move {
         uint32_t action;
@@ -98,7 +105,7 @@ private:
     TreeLimits limits() const;
     bool may_go_on(int64_t new_evaluations);
     std::vector<Found> collect();
-    Found follow(S &space, std::vector<Decision> decisions, double cost) const;
+    Found follow(S &space, std::vector<Decision> decisions, double cost, int tree) const;
     const Found *choose(const std::vector<Found> &found);
     std::optional<Move> best_average();
     void move_root(const Move &move, double cost);
@@ -114,6 +121,7 @@ private:
     TreeEnsemble<S> ensemble_;
     std::optional<Found> incumbent_;  // what decided last, if it is below the root
     std::vector<std::optional<Found>> best_of_tree_;
+    std::vector<int> deciding_trees_;
     int64_t first_evaluations_ = 0;  // before the trees'
     int64_t first_expansions_ = 0;
     int num_moves_ = 0;
@@ -143,7 +151,7 @@ Mcts<S>::Mcts(const S &space, const MctsOptions &options, const Budget &budget, 
 }
 
 template <SearchSpace S>
-SearchResult<typename S::State> Mcts<S>::run() {
+MctsResult<typename S::State> Mcts<S>::run() {
     find_first();
     while (!space_.is_complete(root_) && record_.may_continue(num_moves_, space_.depth(root_))) {
         stopped_ = !ensemble_.search(limits(), [&](int64_t evaluations) { return may_go_on(evaluations); });
@@ -155,12 +163,13 @@ SearchResult<typename S::State> Mcts<S>::run() {
         }
         record_.result.pass_solutions.push_back(chosen->solution);
         record_.result.pass_costs.push_back(chosen->solution.cost);
+        deciding_trees_.push_back(chosen->tree);
         incumbent_ = *chosen;
         const auto average = options_.winner == MctsOptions::Winner::Average ? best_average() : std::nullopt;
         move_root(average.value_or(Move{chosen->solution.actions[actions_.size()], chosen->decisions.front()}),
                   chosen->solution.cost);
     }
-    return record_.finish();
+    return {record_.finish(), std::move(deciding_trees_)};
 }
 
 // One complete state, so that there is something to return whatever the budget: a random one, or, if simulations are to
@@ -177,7 +186,7 @@ void Mcts<S>::find_first() {
         record_.result.evaluations = first_evaluations_;
         record_.result.expansions = first_expansions_;
         if (cost) {
-            incumbent_ = follow(space_, std::move(simulation.decisions), *cost);
+            incumbent_ = follow(space_, std::move(simulation.decisions), *cost, -1);
             record_.add(incumbent_->solution);
             for (Tree &tree : ensemble_.trees()) {
                 tree.follow(incumbent_->decisions, *cost);
@@ -240,7 +249,8 @@ std::vector<typename Mcts<S>::Found> Mcts<S>::collect() {
         const Tree &tree = ensemble_.trees()[i];
         if (!known || known->solution.cost != tree.best_cost()) {
             auto best = tree.best(space);
-            known = best ? std::optional(follow(space, std::move(best->decisions), best->cost)) : std::nullopt;
+            known = best ? std::optional(follow(space, std::move(best->decisions), best->cost, static_cast<int>(i)))
+                         : std::nullopt;
         }
     });
     for (const auto &best : best_of_tree_) {
@@ -252,8 +262,8 @@ std::vector<typename Mcts<S>::Found> Mcts<S>::collect() {
 }
 
 template <SearchSpace S>
-typename Mcts<S>::Found Mcts<S>::follow(S &space, std::vector<Decision> decisions, double cost) const {
-    Found found{{root_, cost, actions_}, std::move(decisions), 0};
+typename Mcts<S>::Found Mcts<S>::follow(S &space, std::vector<Decision> decisions, double cost, int tree) const {
+    Found found{{root_, cost, actions_}, std::move(decisions), 0, tree};
     for (const Decision &decision : found.decisions) {
         auto children = space.children(found.solution.state);
         const auto options = children.decisions();

@@ -21,7 +21,7 @@ from halidegym.envs.pipelines import toys
 from halidegym.envs.problem import SchedulingProblem
 from halidegym.envs.schedule import Schedule
 from halidegym.envs.timers import RecordingTimer, Replay, RunTime, Unrecorded
-from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
+from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree, mcts
 from oracle.builder_problem import SSE_AVX2
 
 
@@ -97,6 +97,19 @@ def test_replaying_makes_small_budgets_go_further(harris: SchedulingProblem, see
     assert replaying.cost is not None
     assert uniform.cost is not None
     assert replaying.cost < uniform.cost
+
+
+def test_which_tree_decides() -> None:
+    """Trees do not know of each other before the first decision, so those after the deciding one change nothing."""
+    tree = SyntheticTree(branching=4, depth=6, delta=10.0, seed=1)
+    for seed in range(20):
+        ensemble = mcts(tree, trees=6, greedy_trees=0, iterations=8, seed=seed)
+        assert len(ensemble.deciding_trees) == len(ensemble.pass_solutions)
+        decider, cost = ensemble.deciding_trees[0], ensemble.pass_costs[0]
+        assert -1 <= decider < 6
+        for trees in range(1, 7):
+            part = mcts(tree, trees=trees, greedy_trees=0, iterations=8, seed=seed)
+            assert (part.pass_costs[0] == cost) == (part.deciding_trees[0] == decider) == (trees > decider)
 
 
 def test_more_iterations_are_no_worse(harris: SchedulingProblem) -> None:
