@@ -13,7 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from halidegym.envs.measurements import Comparison, TimingSettings
-from halidegym.evaluation import reproduce_mb2fbs, reproduce_measured, reproduce_protuner, reproduce_synthetic
+from halidegym.evaluation import (
+    reproduce_mb2fbs,
+    reproduce_measured,
+    reproduce_protuner,
+    reproduce_synthetic,
+    reproduce_trees,
+)
 from halidegym.evaluation.isolated import run_isolated
 from halidegym.evaluation.options import integers
 from halidegym.evaluation.pipeline_argument import load_problem
@@ -204,15 +210,29 @@ def protuner_figure7(scale: float, threads: int, **options: Any) -> None:
     _compare("figure7", reproduce_protuner.figure_7(scale, threads), tuple(reproduce_mb2fbs.PAPER), **options)
 
 
-@reproduce.command("protuner-figure5")
+@reproduce.command("protuner-figures-4-5")
 @_scale_option
 @_protuner_options
-def protuner_figure5(scale: float, threads: int, **options: Any) -> None:
-    """Compare numbers of standard and greedy trees, 16 in all, by cost (Haj-Ali et al. 2020, Figure 5).
+def protuner_figures_4_5(
+    scale: float, threads: int, seeds: int, output: Path | None, pipelines: tuple[str, ...]
+) -> None:
+    """Compare numbers of standard and greedy trees, 16 in all (Haj-Ali et al. 2020, Figures 4 and 5).
 
+    X_Y are X standard and Y greedy trees: the share of decisions that greedy trees made, and the least cost of all / cost.
     By default on the paper's four applications.
     """
-    _compare("figure5", reproduce_protuner.figure_5(scale, threads), reproduce_protuner.FOUR, **options)
+    chosen = pipelines or tuple(reproduce_trees.PIPELINES)
+    with steps_bar(len(chosen) * len(reproduce_trees.GREEDY_TREES) * seeds) as on_step:
+        runs = reproduce_trees.run(chosen, scale=scale, threads=threads, seeds=range(seeds), on_step=on_step)
+    table = Table("", "", *map(reproduce_trees.label, reproduce_trees.GREEDY_TREES), box=None)
+    for pipeline, ensembles in reproduce_trees.summarize(runs).items():
+        table.add_row(pipeline, "by greedy", *(f"{100 * found.greedy_share:.0f} %" for found in ensembles.values()))
+        table.add_row("", "least cost / cost", *(f"{found.relative_cost:.3f}" for found in ensembles.values()))
+    Console().print(table)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        reproduce_trees.write_csv(runs, output / "figures-4-5.csv")
+        reproduce_trees.draw(runs, output / "figures-4-5.svg")
 
 
 def _compare(

@@ -25,9 +25,6 @@ from halidegym.evaluation.reproduce_mb2fbs import PARALLELISM, TARGET
 
 BEAM = "beam 32"
 
-#: Applications of the paper's Figures 4 and 5.
-FOUR: Sequence[str] = ("bilateral_grid", "nl_means", "iir_blur", "max_filter")
-
 
 @dataclass(frozen=True)
 class Entrant:
@@ -91,14 +88,6 @@ def figure_7(scale: float, threads: int = 1) -> dict[str, Entrant]:
             seconds = agent.seconds_per_decision * scale
             entrants[name] = Entrant(dataclasses.replace(agent, seconds_per_decision=seconds))
     return entrants
-
-
-def figure_5(scale: float, threads: int = 1) -> dict[str, Entrant]:
-    """X standard and Y greedy trees as "X_Y", 16 in all, and 30 seconds per decision multiplied by a factor."""
-    return {
-        f"{16 - greedy}_{greedy}": Entrant(MCTS(greedy_trees=greedy, seconds_per_decision=30 * scale, threads=threads))
-        for greedy in (0, 1, 4, 8, 16)
-    }
 
 
 def compare(

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from halidegym.evaluation.cli import main
-from halidegym.evaluation.reproduce_protuner import BEAM, Run, equal_time, figure_5, figure_7, ratios
+from halidegym.evaluation.reproduce_protuner import BEAM, Run, equal_time, figure_7, ratios
 
 
 def test_equal_time_is_shown_written_and_drawn(tmp_path: Path) -> None:
@@ -42,5 +42,4 @@ def test_entrants() -> None:
         "mcts_sqrt2_30s",
     ]
     assert scaled["mcts_10s"].agent.seconds_per_decision == pytest.approx(0.1)  # type: ignore[attr-defined]
-    assert list(figure_5(0.01)) == ["16_0", "15_1", "12_4", "8_8", "0_16"]
     assert [entrant.beam_times for entrant in equal_time((1, 4)).values()] == [1, 1, 1, 4, 4]
