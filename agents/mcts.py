@@ -69,8 +69,17 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "mcts_sqrt2_30s": {"seconds_per_decision": 30.0, "selection": "mean_inverse", "exploration": math.sqrt(2)},
     "mcts_cost+real_30s": {"seconds_per_decision": 30.0, "measure": RunTime()},
     "mcts_cost+real_1s": {"seconds_per_decision": 1.0, "measure": RunTime()},
-    "mcts_replay": {"trees": 1, "greedy_trees": 0, "deviations": 2.5, "front_loading": 2.0},
 }
+
+_REPLAY: dict[str, Any] = {
+    "trees": 1,
+    "greedy_trees": 0,
+    "exploration": 0.3,
+    "deviations": 2.5,
+    "draws": 8,
+    "front_loading": 2.0,
+}
+_OUR_PRESETS: dict[str, dict[str, Any]] = {"mcts_replay": _REPLAY, "mcts_beam": _REPLAY | {"first_beam": 32}}
 
 
 @dataclass(frozen=True)
@@ -96,10 +105,14 @@ class MCTS(NativeSearch):
         selection: the formula that a tree explores by: a name out of `SELECTIONS`, or parameters.
         exploration: C_p, the weight of the formula's bonus.
         winner: what decides: the "best" schedule, or the child with the best "average" cost.
-        epsilon: probability of a greedy step in the simulations of the other trees (the paper tried 1/2).
+        epsilon: probability of a greedy step in the simulations of the other trees where they repeat nothing (the paper
+            tried 1/2).
         deviations: in these simulations, how many steps on average do not repeat the decision that the best known schedule
             has at the same depth (after the last-good-reply policy of Drake 2009); the first such schedule is greedy. None
             for the paper's simulations, which repeat nothing.
+        draws: where the standard trees take a random child, in the tree and in simulations, of so many random ones it is the
+            one that the cost model rates best. 1 for the paper's, which do not ask the model there.
+        first_beam: size of a beam whose first pass gives the first schedule. None for no beam.
         exploration_by_spread: multiply C_p by the relative standard deviation of the costs below the node.
         exploration_decay: multiply C_p by this factor per level, counted from the first decision.
         widening: exponent; a node visited v times has at most v^widening children. With 1 every decision is tried once
@@ -123,6 +136,8 @@ class MCTS(NativeSearch):
     winner: Literal["best", "average"] = "best"
     epsilon: float = 0.0
     deviations: float | None = None
+    draws: int = 1
+    first_beam: int | None = None
     exploration_by_spread: bool = False
     exploration_decay: float = 1.0
     widening: float = 1.0
@@ -134,7 +149,7 @@ class MCTS(NativeSearch):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_at_least(1, trees=self.trees, iterations=self.iterations, tree_memory=self.tree_memory)
-        check_at_least(1, threads=self.threads)
+        check_at_least(1, threads=self.threads, draws=self.draws, first_beam=self.first_beam)
         check_at_least(0, greedy_trees=self.greedy_trees)
         if self.greedy_trees > self.trees:
             raise InvalidParameter(
@@ -160,12 +175,12 @@ class MCTS(NativeSearch):
 
     @staticmethod
     def presets() -> tuple[str, ...]:
-        """Names of the paper's configurations, and of "mcts_replay", ours for small budgets."""
-        return tuple(_PRESETS)
+        """Names of the paper's configurations, and of ours for small budgets, "mcts_replay" and "mcts_beam"."""
+        return (*_PRESETS, *_OUR_PRESETS)
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> MCTS:
-        """Return a configuration of the paper's Table 1 (and mcts_0.5s, of its Figure 9), or "mcts_replay".
+        """Return a configuration of the paper's Table 1 (and mcts_0.5s, of its Figure 9), or one of ours.
 
         Args:
             name: one of `presets`, e.g. "mcts_1s".
@@ -174,9 +189,10 @@ class MCTS(NativeSearch):
         Raises:
             InvalidParameter: there is no such preset.
         """
-        if name not in _PRESETS:
-            raise InvalidParameter(f"There is no preset {name!r}; give one of {', '.join(_PRESETS)}")
-        return cls(**(_PRESETS[name] | changes))
+        presets = _PRESETS | _OUR_PRESETS
+        if name not in presets:
+            raise InvalidParameter(f"There is no preset {name!r}; give one of {', '.join(presets)}")
+        return cls(**(presets[name] | changes))
 
     def search(
         self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None = None
@@ -204,6 +220,8 @@ class MCTS(NativeSearch):
             greedy_trees=self.greedy_trees,
             epsilon=self.epsilon,
             deviations=self.deviations,
+            draws=self.draws,
+            first_beam=self.first_beam,
             iterations=_ITERATIONS if unlimited and self.iterations is None else self.iterations,
             seconds_per_decision=self.seconds_per_decision,
             policy=self._policy(),

@@ -65,10 +65,10 @@ class Run:
 
 
 def equal_time(factors: Iterable[float] = (1,), threads: int = 1) -> dict[str, Entrant]:
-    """Tree search, the paper's and ours for small budgets, and MB2FBS, in multiples of the beam's time."""
+    """Tree search, the paper's and two of ours for small budgets, and MB2FBS, in multiples of the beam's time."""
     agents: dict[str, Agent] = {
         "mcts 15+1": MCTS(threads=threads),
-        "mcts_replay": MCTS.preset("mcts_replay", threads=threads),
+        **{name: MCTS.preset(name, threads=threads) for name in ("mcts_replay", "mcts_beam")},
         "mb2fbs": MB2FBS.preset("controlled"),
     }
     return {

@@ -804,6 +804,8 @@ def mcts(
     greedy_trees: int = 1,
     epsilon: float = 0.0,
     deviations: float | None = None,
+    draws: int = 1,
+    first_beam: int | None = None,
     iterations: int | None = None,
     seconds_per_decision: float | None = None,
     policy: TreePolicy = ...,
@@ -828,12 +830,16 @@ def mcts(
         space: to search.
         trees: how many.
         greedy_trees: how many of them simulate greedily.
-        epsilon: probability of a greedy step in the simulations of the others.
+        epsilon: probability of a greedy step in the simulations of the others, where they repeat nothing.
+        deviations: steps of these simulations, on average, that do not repeat the best known state; None repeats nothing.
+        draws: their random children are the best of so many.
+        first_beam: size of a beam whose first pass gives the first complete state.
         iterations: of each tree per decision.
         seconds_per_decision: wall-clock time.
         policy: that a tree explores by.
         winner: "best" or "average".
         widening: exponent of the number of children by visits.
+        front_loading: power by which the rest of a budget falls with the decisions left.
         tree_memory: bytes of all nodes.
         threads: to run the trees on.
         measure: from a complete state and its actions to seconds, infinite if it failed, or None if there is nothing to

@@ -66,16 +66,18 @@ struct PythonMctsResult : PythonResult {
 };
 
 PythonMctsResult run_mcts(const py::object &space, int trees, int greedy_trees, double epsilon,
-                          std::optional<double> deviations, std::optional<int64_t> iterations,
-                          std::optional<double> seconds_per_decision, const TreePolicy &policy,
-                          const std::string &winner, double widening, double front_loading, int64_t tree_memory,
-                          int threads, const py::object &measure, uint32_t seed, std::optional<double> seconds,
-                          std::optional<int64_t> evaluations, std::optional<int64_t> expansions,
-                          py::object on_progress) {
+                          std::optional<double> deviations, int draws, std::optional<int> first_beam,
+                          std::optional<int64_t> iterations, std::optional<double> seconds_per_decision,
+                          const TreePolicy &policy, const std::string &winner, double widening, double front_loading,
+                          int64_t tree_memory, int threads, const py::object &measure, uint32_t seed,
+                          std::optional<double> seconds, std::optional<int64_t> evaluations,
+                          std::optional<int64_t> expansions, py::object on_progress) {
     using Winner = MctsOptions::Winner;
     MctsOptions options{.trees = trees,
                         .greedy_trees = greedy_trees,
                         .epsilon = epsilon,
+                        .draws = draws,
+                        .first_beam = first_beam.value_or(0),
                         .deviations = deviations.value_or(MctsOptions{}.deviations),
                         .policy = policy,
                         .winner =
@@ -131,7 +133,8 @@ void bind_search_mcts(py::module_ &m) {
         },
         py::arg("space"), py::kw_only(), py::arg("seconds") = 1.0, py::arg("seed") = 0);
     m.def("mcts", &run_mcts, py::arg("space"), py::kw_only(), py::arg("trees") = 16, py::arg("greedy_trees") = 1,
-          py::arg("epsilon") = 0.0, py::arg("deviations") = py::none(), py::arg("iterations") = py::none(),
+          py::arg("epsilon") = 0.0, py::arg("deviations") = py::none(), py::arg("draws") = 1,
+          py::arg("first_beam") = py::none(), py::arg("iterations") = py::none(),
           py::arg("seconds_per_decision") = py::none(), py::arg("policy") = TreePolicy{}, py::arg("winner") = "best",
           py::arg("widening") = 1.0, py::arg("front_loading") = 1.0, py::arg("tree_memory") = int64_t{1} << 30,
           py::arg("threads") = 1, py::arg("measure") = py::none(), py::arg("seed") = 0,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "problem/error.h"
+#include "search/beam_search.h"
 #include "search/search_result.h"
 #include "search/tree_ensemble.h"
 
@@ -25,6 +26,8 @@ struct MctsOptions {
     int trees = 16;
     int greedy_trees = 1;  // of these, how many simulate greedily
     double epsilon = 0;    // probability of a greedy step in the simulations of the others
+    int draws = 1;         // their random children are the best of so many
+    int first_beam = 0;    // size of a beam whose first pass gives the first complete state; 0: none
     // In the simulations of the others, steps that do not repeat the best known state, on average; infinity: none does.
     double deviations = std::numeric_limits<double>::infinity();
     int64_t iterations = 0;                                    // of each tree at each decision; 0: no limit
@@ -51,6 +54,8 @@ inline const MctsOptions &checked(const MctsOptions &options, const Budget &budg
     require(options.greedy_trees >= 0 && options.greedy_trees <= options.trees,
             "greedy_trees is " + std::to_string(options.greedy_trees) + "; it must be from 0 to the number of trees");
     require(options.epsilon >= 0 && options.epsilon <= 1, "epsilon is no probability; give a number from 0 to 1");
+    require(options.draws >= 1, "draws is " + std::to_string(options.draws) + "; it must be at least 1");
+    require(options.first_beam >= 0, "first_beam is negative; give at least 1, or 0 for no beam");
     require(options.deviations > 0, "deviations is not positive; give a number above 0, or infinity for no replay");
     require(options.iterations >= 0, "iterations is negative; give at least 1, or 0 for no limit");
     require(options.seconds > 0, "seconds is not positive; give a number above 0, or infinity for no limit");
@@ -102,6 +107,9 @@ private:
     };
 
     void find_first();
+    Found first_of_beam();
+    Found first_simulated();
+    void count_first(int64_t evaluations, int64_t expansions);
     TreeLimits limits() const;
     bool may_go_on(int64_t new_evaluations);
     std::vector<Found> collect();
@@ -142,7 +150,8 @@ Mcts<S>::Mcts(const S &space, const MctsOptions &options, const Budget &budget, 
         const bool greedy = i < options.greedy_trees;
         ensemble_.trees().emplace_back(
             TreeOptions{.policy = options.policy,
-                        .simulation = {greedy ? 1 : options.epsilon, options.deviations},
+                        .simulation = greedy ? SimulationPolicy{.greedy_probability = 1}
+                                             : SimulationPolicy{options.epsilon, options.deviations, options.draws},
                         .widening = options.widening,
                         .max_nodes = static_cast<uint32_t>(std::min<int64_t>(nodes, 1u << 31)),
                         .seed = split_seed(options.seed, static_cast<uint64_t>(i))},
@@ -172,30 +181,60 @@ MctsResult<typename S::State> Mcts<S>::run() {
     return {record_.finish(), std::move(deciding_trees_)};
 }
 
-// One complete state, so that there is something to return whatever the budget: a random one, or, if simulations are to
-// follow it, a greedy one.
+// One complete state, so that there is something to return whatever the budget.
 template <SearchSpace S>
 void Mcts<S>::find_first() {
+    incumbent_ = options_.first_beam > 0 ? first_of_beam() : first_simulated();
+    record_.add(incumbent_->solution);
+    for (Tree &tree : ensemble_.trees()) {
+        tree.follow(incumbent_->decisions, incumbent_->solution.cost);
+    }
+}
+
+// What the first pass of a beam search finds.
+template <SearchSpace S>
+typename Mcts<S>::Found Mcts<S>::first_of_beam() {
+    Budget first_pass = budget_;
+    first_pass.keep_going = [&](const Progress &progress) {
+        return progress.pass == 0 && budget_.keep_going(progress);
+    };
+    const auto beam = BeamSearch<S>(space_, {.beam_size = options_.first_beam}, first_pass).run();
+    count_first(beam.evaluations, beam.expansions);
+    const auto &best = beam.solutions.front();
+    std::vector<Decision> decisions;
+    State state = space_.root();
+    for (size_t i = 0; i < best.actions.size(); i++) {
+        auto children = space_.children(state);
+        const Decision decision = children.decisions()[best.actions[i]];
+        state = children.child(decision);
+        if (i >= actions_.size()) {
+            decisions.push_back(decision);
+        }
+    }
+    return follow(space_, std::move(decisions), best.cost, -1);
+}
+
+// A random one, or, if simulations are to follow it, a greedy one.
+template <SearchSpace S>
+typename Mcts<S>::Found Mcts<S>::first_simulated() {
     for (uint64_t attempt = 0; attempt < 1000; attempt++) {
         auto simulation = simulate(space_, root_, SplitMix64(split_seed(options_.seed, ~attempt)),
                                    {attempt == 0 && options_.deviations < infinity ? 1.0 : 0.0}, {},
                                    [](const auto &) { return true; });
         const auto cost = simulation.end ? space_.cost(*simulation.end) : std::nullopt;
-        first_evaluations_ += simulation.evaluations + (simulation.end ? 1 : 0);
-        first_expansions_ += simulation.expansions;
-        record_.result.evaluations = first_evaluations_;
-        record_.result.expansions = first_expansions_;
+        count_first(simulation.evaluations + (simulation.end ? 1 : 0), simulation.expansions);
         if (cost) {
-            incumbent_ = follow(space_, std::move(simulation.decisions), *cost, -1);
-            record_.add(incumbent_->solution);
-            for (Tree &tree : ensemble_.trees()) {
-                tree.follow(incumbent_->decisions, *cost);
-            }
-            return;
+            return follow(space_, std::move(simulation.decisions), *cost, -1);
         }
     }
     throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
                           "a larger memory_limit allows more of them");
+}
+
+template <SearchSpace S>
+void Mcts<S>::count_first(int64_t evaluations, int64_t expansions) {
+    record_.result.evaluations = first_evaluations_ += evaluations;
+    record_.result.expansions = first_expansions_ += expansions;
 }
 
 // Without limits for each decision, what is left of the whole budget is divided among the decisions left.

@@ -4,16 +4,16 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <random>
-#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "search/arena.h"
+#include "search/leads.h"
 #include "search/search_space.h"
 #include "search/simulation.h"
 #include "search/tree_policy.h"
+#include "search/untried.h"
 
 namespace halidegym {
 
@@ -40,7 +40,7 @@ struct TreeOptions {
 // there are.
 //
 // Simulations that replay follow the best complete state that was known when they began, of this tree or handed over
-// when the root moved. All of them are kept, so that these simulations can be repeated as well.
+// when the root moved.
 template <SearchSpace S>
 class SearchTree {
 public:
@@ -92,10 +92,7 @@ public:
     // any.
     void move_root(const Walk<S> &walk, bool is_complete, double cost_to_beat, const std::vector<Decision> &lead);
     // From now on simulations follow a complete state of this cost until there is a better one.
-    void follow(const std::vector<Decision> &lead, double cost) {
-        leads_.push_back({num_iterations_ + 1, lead});
-        cost_of_lead_ = cost;
-    }
+    void follow(const std::vector<Decision> &lead, double cost) { leads_.follow(num_iterations_ + 1, lead, cost); }
 
 private:
     static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
@@ -117,17 +114,11 @@ private:
         uint64_t own_best = 0;
     };
 
-    // The decisions from the root to a complete state, for simulations from a number on.
-    struct Lead {
-        uint64_t first_iteration;
-        std::vector<Decision> decisions;
-    };
-
     void follow_best(S &space);
-    std::span<const Decision> lead(uint64_t number, size_t depth) const;
     bool is_expandable(const Node &node) const;
     uint32_t select(uint32_t parent, int depth) const;
     std::pair<uint32_t, State> expand(S &space, uint32_t parent, State state);
+    std::optional<std::pair<Decision, State>> draw_untried(S &space, uint32_t parent, const State &state);
     std::pair<uint32_t, State> add_child(S &space, uint32_t parent, const Decision &decision, State state);
     uint32_t find_child(uint32_t parent, const Decision &decision) const;
     Walk<S> descend(S &space, const State &state, const Node &child) const;
@@ -144,13 +135,9 @@ private:
     uint64_t num_iterations_ = 0;
     int64_t evaluations_ = 0;
     int64_t expansions_ = 0;
-    std::vector<Lead> leads_;
-    double cost_of_lead_ = infinity;
+    Leads<Decision> leads_;
     double cost_to_beat_ = infinity;  // best of the first root so far, or that of a later root when it became one
-    // Of the node whose decisions were listed last.
-    std::optional<typename S::Children> children_;
-    std::vector<Decision> untried_;
-    uint32_t children_of_ = none;
+    Untried<S> untried_;              // of the node whose decisions were listed last
 };
 
 template <SearchSpace S>
@@ -179,7 +166,7 @@ typename SearchTree<S>::Iteration SearchTree<S>::begin_iteration(S &space, const
     }
     const uint64_t number = ++num_iterations_;
     auto simulation =
-        simulate(space, std::move(state), generator(number), options_.simulation, lead(number, num_decided),
+        simulate(space, std::move(state), generator(number), options_.simulation, leads_.of(number, num_decided),
                  [&](const auto &so_far) {
                      return keep_going(evaluations_ + so_far.evaluations, expansions_ + so_far.expansions);
                  });
@@ -213,21 +200,9 @@ void SearchTree<S>::finish_iteration(const Iteration &iteration, std::optional<d
 // From now on simulations follow the best state of this tree, if it is better than the one that they follow.
 template <SearchSpace S>
 void SearchTree<S>::follow_best(S &space) {
-    if (best_cost() < cost_of_lead_) {
+    if (best_cost() < leads_.cost()) {
         follow(best(space)->decisions, best_cost());
     }
-}
-
-// What the simulation of this number follows after so many decisions from the root.
-template <SearchSpace S>
-std::span<const typename S::Decision> SearchTree<S>::lead(uint64_t number, size_t depth) const {
-    const auto after = std::upper_bound(leads_.begin(), leads_.end(), number,
-                                        [](uint64_t value, const Lead &lead) { return value < lead.first_iteration; });
-    if (after == leads_.begin()) {
-        return {};
-    }
-    const std::span<const Decision> decisions = std::prev(after)->decisions;
-    return decisions.subspan(std::min(depth, decisions.size()));
 }
 
 template <SearchSpace S>
@@ -263,37 +238,44 @@ uint32_t SearchTree<S>::select(uint32_t parent, int depth) const {
     return selected;
 }
 
-// Adds a random new child: drawn until it is a new one, or, if that is not likely, from a list of the untried ones.
+// Adds a random new child, or of several the one that the model rates best: drawn until there is a new one, or, if that
+// is not likely, from a list of the untried ones.
 template <SearchSpace S>
 std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t parent, State state) {
     const Node &node = nodes_[parent];
     if (node.num_decisions == 0 || 2 * node.num_children < node.num_decisions) {
-        for (int attempt = 0; attempt < 4; attempt++) {
-            auto drawn = random_child(space, state, random_);
-            if (drawn && find_child(parent, drawn->first) == none) {
-                return add_child(space, parent, drawn->first, std::move(drawn->second));
-            }
+        BestDrawn<S> drawn(space, options_.simulation.draws, [&] { return draw_untried(space, parent, state); });
+        evaluations_ += drawn.evaluations;
+        if (drawn.child) {
+            return add_child(space, parent, drawn.child->first, std::move(drawn.child->second));
         }
     }
-    if (children_of_ != parent) {
-        children_.emplace(space.children(state));
-        children_of_ = parent;
-        const auto decisions = children_->decisions();
-        nodes_[parent].num_decisions = static_cast<uint32_t>(decisions.size());
-        untried_.assign(decisions.begin(), decisions.end());
+    if (!untried_.is_of(parent)) {
+        untried_ = Untried<S>(parent, space.children(state));
+        nodes_[parent].num_decisions = static_cast<uint32_t>(untried_.size());
     }
-    while (!untried_.empty()) {
-        Decision &drawn = untried_[std::uniform_int_distribution<size_t>(0, untried_.size() - 1)(random_)];
-        const Decision decision = std::exchange(drawn, untried_.back());
-        untried_.pop_back();
-        if (find_child(parent, decision) == none) {
-            return add_child(space, parent, decision, children_->child(decision));
+    while (const auto decision = untried_.draw(random_)) {
+        if (find_child(parent, *decision) == none) {
+            return add_child(space, parent, *decision, untried_.child(*decision));
         }
     }
     if (node.num_exhausted == node.num_decisions) {
         mark_exhausted(parent);
     }
     return {none, std::move(state)};
+}
+
+// A random child that is not in the tree yet, unless a few draws found none.
+template <SearchSpace S>
+std::optional<std::pair<typename S::Decision, typename S::State>> SearchTree<S>::draw_untried(S &space, uint32_t parent,
+                                                                                              const State &state) {
+    for (int attempt = 0; attempt < 4; attempt++) {
+        auto drawn = random_child(space, state, random_);
+        if (drawn && find_child(parent, drawn->first) == none) {
+            return drawn;
+        }
+    }
+    return std::nullopt;
 }
 
 template <SearchSpace S>
@@ -371,7 +353,7 @@ std::optional<typename SearchTree<S>::Best> SearchTree<S>::best(S &space) const 
     }
     const uint64_t number = nodes_[at].own_best;
     const auto simulation = simulate(space, std::move(state), generator(number), options_.simulation,
-                                     lead(number, found.decisions.size()), [](const auto &) { return true; });
+                                     leads_.of(number, found.decisions.size()), [](const auto &) { return true; });
     found.decisions.insert(found.decisions.end(), simulation.decisions.begin(), simulation.decisions.end());
     return found;
 }
@@ -401,13 +383,9 @@ void SearchTree<S>::move_root(const Walk<S> &walk, bool is_complete, double cost
     root_state_ = walk.state;
     num_moves_++;
     cost_to_beat_ = cost_to_beat;
-    for (Lead &known : leads_) {
-        const auto begin = known.decisions.begin();
-        known.decisions.erase(begin, begin + std::min(std::ssize(known.decisions), std::ssize(walk.decisions)));
-    }
+    leads_.move_root(walk.decisions.size());
     follow(lead, lead.empty() ? infinity : cost_to_beat);
-    children_.reset();
-    children_of_ = none;
+    untried_ = {};
 }
 
 // Removes a node and all below it, except for one of its children with what is below that.

@@ -32,6 +32,38 @@ std::optional<std::pair<typename S::Decision, typename S::State>> random_child(S
     }
 }
 
+// Of several draws, each of a child or of nothing, the child that the model rates best; one alone is not rated.
+template <SearchSpace S>
+struct BestDrawn {
+    std::optional<std::pair<typename S::Decision, typename S::State>> child;
+    int64_t evaluations = 0;
+
+    template <typename Draw>
+    BestDrawn(S &space, int draws, const Draw &draw) : child(draw()) {
+        std::optional<double> least;
+        for (int i = 1; i < draws; i++) {
+            auto other = draw();
+            if (!other || (child && other->first == child->first)) {
+                continue;
+            }
+            if (child && evaluations == 0) {
+                least = rate(space, child->second);
+            }
+            const auto cost = rate(space, other->second);
+            if (!child || (cost && (!least || *cost < *least))) {
+                child = std::move(other);
+                least = cost;
+            }
+        }
+    }
+
+private:
+    std::optional<double> rate(S &space, const typename S::State &state) {
+        evaluations++;
+        return space.cost(state);
+    }
+};
+
 // Where a decision, which may belong to another state, leads if it is legal. A space that can tell without listing the
 // decisions has a member of this name.
 template <SearchSpace S>
@@ -63,13 +95,15 @@ std::vector<std::optional<double>> costs_of(S &space, const std::vector<const ty
     }
 }
 
-// How a simulation chooses at each step, until the state is complete: with a probability the child that the model
-// rates best (ProTuner, section 4.1); else, unless it deviates, the decision that a leading state has at this depth, if
-// it is legal; and otherwise one at random. To repeat what succeeded is the last-good-reply policy (Drake 2009, "The
-// last-good-reply policy for Monte-Carlo Go") of a game without an opponent, with the depth for the situation.
+// How a simulation chooses at each step, until the state is complete: unless it deviates, the decision that a leading
+// state has at this depth, if it is legal; else with a probability the child that the model rates best (ProTuner,
+// section 4.1); and otherwise one at random, or the best of some. To repeat what succeeded is the last-good-reply
+// policy (Drake 2009, "The last-good-reply policy for Monte-Carlo Go") of a game without an opponent, with the depth
+// for the situation.
 struct SimulationPolicy {
     double greedy_probability = 0;
     double deviations = std::numeric_limits<double>::infinity();  // steps that are not repeated, on average
+    int draws = 1;  // children that are drawn where one is wanted, of which the model rates that one best
 };
 
 template <typename State, typename Decision>
@@ -156,22 +190,24 @@ simulate(S &space, typename S::State start, SplitMix64 random, const SimulationP
     const double num_steps = static_cast<double>(lead.size());
     std::bernoulli_distribution is_replayed(policy.deviations < num_steps ? 1 - policy.deviations / num_steps : 0);
     while (!space.is_complete(*simulation.end)) {
-        const bool greedy = policy.greedy_probability > 0 && is_greedy(random);
-        if (greedy && !keep_going(simulation)) {
-            simulation.abandoned = true;
-            return simulation;
-        }
         const size_t step = simulation.decisions.size();
         std::optional<std::pair<typename S::Decision, typename S::State>> next;
-        if (greedy) {
-            next = best_child(space, simulation);
-        } else if (is_replayed.p() > 0 && step < lead.size() && is_replayed(random)) {
+        if (is_replayed.p() > 0 && step < lead.size() && is_replayed(random)) {
             if (auto child = child_if_legal(space, *simulation.end, lead[step])) {
                 next.emplace(lead[step], std::move(*child));
             }
         }
-        if (!next && !greedy) {
-            next = random_child(space, *simulation.end, random);
+        const bool greedy = !next && policy.greedy_probability > 0 && is_greedy(random);
+        if (greedy && !keep_going(simulation)) {
+            simulation.abandoned = true;
+            return simulation;
+        }
+        if (greedy) {
+            next = best_child(space, simulation);
+        } else if (!next) {
+            BestDrawn<S> drawn(space, policy.draws, [&] { return random_child(space, *simulation.end, random); });
+            simulation.evaluations += drawn.evaluations;
+            next = std::move(drawn.child);
         }
         if (!next) {
             simulation.end.reset();

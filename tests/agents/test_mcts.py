@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from halidegym.agents.beam import BeamSearch
 from halidegym.agents.exhaustive import ExhaustiveSearch
+from halidegym.agents.greedy import Greedy
 from halidegym.agents.iterated import IteratedSearch
 from halidegym.agents.mcts import MCTS, SELECTIONS, Selection
 from halidegym.agents.plan import Plan, Rules
@@ -56,6 +58,8 @@ def test_every_formula_finds_the_optimum_of_a_tree(selection: str, winner: str) 
         {"widening": 0.5},
         {"deviations": 2.0},
         {"deviations": 0.5, "epsilon": 0.2, "greedy_trees": 2},
+        {"draws": 3},
+        {"first_beam": 4},
         {"exploration_by_spread": True},
         {"exploration_decay": 0.8},
         {"exploration": 10.0},
@@ -97,6 +101,27 @@ def test_replaying_makes_small_budgets_go_further(harris: SchedulingProblem, see
     assert replaying.cost is not None
     assert uniform.cost is not None
     assert replaying.cost < uniform.cost
+
+
+def test_the_first_schedule_may_come_from_a_beam(harris: SchedulingProblem) -> None:
+    first_pass = BeamSearch(beam_size=8).plan(harris).pass_candidates[0]
+    plan = MCTS(trees=1, greedy_trees=0, iterations=1, first_beam=8).plan(harris)
+    assert plan.cost is not None
+    assert plan.cost <= first_pass.cost
+    assert first_pass.actions in [candidate.actions for candidate in (*plan.pass_candidates, *plan.candidates)]
+
+
+def test_a_beam_for_the_first_schedule_shares_the_budget(harris: SchedulingProblem) -> None:
+    plan = MCTS(first_beam=32).plan(harris, evaluations=500)
+    assert plan.cost is not None
+    assert 500 <= plan.evaluations < 5000, "a whole pass takes seven times as many"
+
+
+def test_the_best_of_many_draws_is_greedy() -> None:
+    tree = SyntheticTree(branching=3, depth=8, delta=1.0, seed=4)
+    greedy = Greedy().solve(tree).cost
+    one, many = (MCTS(trees=1, greedy_trees=0, iterations=1, draws=draws).solve(tree).cost for draws in (1, 64))
+    assert many <= greedy < one
 
 
 def test_which_tree_decides() -> None:
@@ -234,7 +259,8 @@ def test_presets() -> None:
     assert MCTS.preset("mcts_sqrt2_30s").exploration == pytest.approx(math.sqrt(2))
     assert MCTS.preset("mcts_cost+real_1s").measure == RunTime()
     assert MCTS.preset("mcts_replay").trees == 1
-    papers = set(MCTS.presets()) - {"mcts_replay"}
+    assert MCTS.preset("mcts_beam") == MCTS.preset("mcts_replay", first_beam=32)
+    papers = set(MCTS.presets()) - {"mcts_replay", "mcts_beam"}
     assert len(papers) == 8
     for name in papers:
         agent = MCTS.preset(name)
@@ -254,6 +280,8 @@ def test_presets() -> None:
         {"winner": "worst"},
         {"epsilon": 1.5},
         {"deviations": 0.0},
+        {"draws": 0},
+        {"first_beam": 0},
         {"front_loading": 0.0},
         {"exploration": -1.0},
         {"exploration_decay": 0.0},
