@@ -37,12 +37,7 @@ def progress_bar(title: str, total: float | None, done: Callable[[int, int, int]
 
         def update(search_pass: int, depth: int, evaluations: int, _expansions: int, best: float) -> bool:
             best_text = f"{best:.6g}" if math.isfinite(best) else "-"
-            try:
-                bar.update(
-                    task, completed=done(search_pass, depth, evaluations), evaluations=evaluations, best=best_text
-                )
-            except KeyboardInterrupt:
-                return False
+            bar.update(task, completed=done(search_pass, depth, evaluations), evaluations=evaluations, best=best_text)
             return True
 
         yield update

@@ -510,12 +510,28 @@ class Space:
         """Nothing decided."""
 
 @final
+class Decision:
+    """One decision, recognizable among those of other states; an immutable value, equal to itself and hashable.
+
+    It is a choice by position: "tile" is an index into the tilings of a level, or into the ways to make tasks.
+    """
+
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
 class Expansion:
     """The legal decisions of one state in the reference's order, and the children that they lead to (section 7)."""
 
     @property
     def count(self) -> int: ...
     def __len__(self) -> int: ...
+    def decision(self, index: int) -> Decision:
+        """A decision as a value.
+
+        Raises:
+            InvalidParameter: there is no such decision.
+        """
     def describe(self, index: int) -> dict[str, Any]:
         """A decision in words: its kind and Func, and as far as it has them its level, tiles, tasks and vector_dim.
 
@@ -565,6 +581,8 @@ class State:
         Raises:
             InvalidParameter: there is no such decision.
         """
+    def child_if_legal(self, decision: Decision) -> State | None:
+        """The state after a decision, say of another state, if it is legal here; faster than listing all decisions."""
     def random_decision(self, seed: int) -> tuple[int, State]:
         """A uniformly random legal decision, and the state after it.
 

@@ -14,8 +14,8 @@
 // What the bindings of all planners share: a planner is written once in C++ and takes every space that Python can name.
 namespace halidegym {
 
-// Asks Python whether to go on, at most some twenty times a second: its callback, and whether a signal has arrived. An
-// interrupt stops the search, which then returns the best so far.
+// Asks Python whether to go on, at most some twenty times a second: its callback, and whether a signal has arrived.
+// Ctrl-C, also in the callback, stops the search, which then returns the best so far.
 class PythonWatch {
 public:
     explicit PythonWatch(pybind11::object on_progress) : on_progress_(std::move(on_progress)) {}
@@ -27,16 +27,19 @@ public:
         }
         last_ = now;
         const pybind11::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) {
-            const pybind11::error_already_set error;
+        try {
+            if (PyErr_CheckSignals() != 0) {
+                throw pybind11::error_already_set();
+            }
+            return on_progress_.is_none() ||
+                   pybind11::cast<bool>(on_progress_(progress.pass, progress.depth, progress.evaluations,
+                                                     progress.expansions, progress.best_cost));
+        } catch (const pybind11::error_already_set &error) {
             if (!error.matches(PyExc_KeyboardInterrupt)) {
-                throw error;
+                throw;
             }
             return false;
         }
-        return on_progress_.is_none() ||
-               pybind11::cast<bool>(on_progress_(progress.pass, progress.depth, progress.evaluations,
-                                                 progress.expansions, progress.best_cost));
     }
 
 private:

@@ -1,4 +1,5 @@
 #include <pybind11/numpy.h>
+#include <pybind11/operators.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -93,6 +94,15 @@ py::tuple features(const State &state) {
     return py::make_tuple(stages, rows);
 }
 
+std::string repr(const Decision &decision) {
+    const auto field = [](const char *name, uint32_t value) {
+        return value == 0 ? "" : std::string(" ") + name + "=" + std::to_string(value);
+    };
+    return std::string("<Decision ") + name_of(decision.kind) + field("vector_dim", decision.vector_dim) +
+           field("depth", decision.depth) + field("tile", decision.tile) + field("inner_tile", decision.inner_tile) +
+           ">";
+}
+
 // An expansion together with the state it belongs to, as Python sees it.
 struct BoundExpansion {
     State state;
@@ -135,9 +145,21 @@ void bind_state(py::module_ &m) {
         .def_property_readonly("memory_limit", [](const Space &space) { return space.options.memory_limit; })
         .def("initial_state", [](const std::shared_ptr<Space> &space) { return State(space); });
 
+    py::class_<Decision>(m, "Decision", "One decision, recognizable among those of other states; an immutable value.")
+        .def(py::self == py::self)
+        .def("__hash__",
+             [](const Decision &decision) {
+                 return py::hash(py::make_tuple(static_cast<int>(decision.kind), decision.vector_dim, decision.depth,
+                                                decision.tile, decision.inner_tile));
+             })
+        .def("__repr__", &repr);
+
     py::class_<BoundExpansion>(m, "Expansion", "The legal decisions of one state, and the children they lead to.")
         .def_property_readonly("count", [](const BoundExpansion &e) { return e.expansion.decisions().size(); })
         .def("__len__", [](const BoundExpansion &e) { return e.expansion.decisions().size(); })
+        .def(
+            "decision", [](const BoundExpansion &e, int64_t index) { return checked(e.expansion, index); },
+            py::arg("index"))
         .def(
             "describe", [](BoundExpansion &e, int64_t index) { return describe(e.state, e.expansion, index); },
             py::arg("index"))
@@ -170,6 +192,10 @@ void bind_state(py::module_ &m) {
                 return expansion.child(checked(expansion, index));
             },
             py::arg("index"))
+        .def(
+            "child_if_legal",
+            [](const State &state, const Decision &decision) { return Expansion::child_if_legal(state, decision); },
+            py::arg("decision"))
         .def("random_decision", &random_decision, py::arg("seed"))
         .def("cost", [](const State &state) { return Evaluator(state.space_ref()).evaluate(*state.nest()).cost; })
         .def("features", &features)

@@ -183,8 +183,11 @@ private:
         if (auto found = random_rollout(space_, vertex.state, random_)) {
             cost = found->cost;
             record_.result.evaluations++;
-            actions.insert(actions.end(), found->actions.begin(), found->actions.end());
-            record_.add({std::move(found->state), cost, std::move(actions)});
+            if (record_.would_keep(cost)) {
+                const auto rest = actions_of(space_, vertex.state, found->decisions);
+                actions.insert(actions.end(), rest.begin(), rest.end());
+                record_.add({std::move(found->end), cost, std::move(actions)});
+            }
         }
         for (const VertexId ancestor : with_ancestors(id)) {
             graph_[ancestor].rewards.add(cost);

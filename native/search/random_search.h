@@ -1,34 +1,59 @@
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "problem/error.h"
 #include "search/search_result.h"
 #include "search/search_space.h"
+#include "search/simulation.h"
 
 namespace halidegym {
+
+// A complete state at the end of random decisions.
+template <SearchSpace S>
+struct Rollout {
+    typename S::State end;
+    double cost;
+    std::vector<typename S::Decision> decisions;
+};
 
 // A uniformly random decision at every step, until the state is complete. Only the chosen children are built. Empty if
 // it runs into a state without legal decisions.
 template <SearchSpace S, typename Random>
-std::optional<Solution<typename S::State>> random_rollout(S &space, typename S::State state, Random &random) {
-    std::vector<uint32_t> actions;
+std::optional<Rollout<S>> random_rollout(S &space, typename S::State state, Random &random) {
+    std::vector<typename S::Decision> decisions;
     while (!space.is_complete(state)) {
-        auto children = space.children(state);
-        const auto decisions = children.decisions();
-        if (decisions.empty()) {
+        auto drawn = random_child(space, state, random);
+        if (!drawn) {
             return std::nullopt;
         }
-        std::uniform_int_distribution<size_t> uniform(0, decisions.size() - 1);
-        const size_t action = decisions.size() > 1 ? uniform(random) : 0;
-        actions.push_back(static_cast<uint32_t>(action));
-        state = children.child(decisions[action]);
+        decisions.push_back(std::move(drawn->first));
+        state = std::move(drawn->second);
     }
     const auto cost = space.cost(state);
     if (!cost) {
         return std::nullopt;
     }
-    return Solution<typename S::State>{std::move(state), *cost, std::move(actions)};
+    return Rollout<S>{std::move(state), *cost, std::move(decisions)};
+}
+
+// What decisions are among the legal ones, from a state on. Lists these at each step, which a rollout need not, so it
+// is asked only of rollouts that are kept.
+template <SearchSpace S>
+std::vector<uint32_t> actions_of(S &space, typename S::State state,
+                                 const std::vector<typename S::Decision> &decisions) {
+    std::vector<uint32_t> actions;
+    for (const auto &decision : decisions) {
+        auto children = space.children(state);
+        const auto legal = children.decisions();
+        actions.push_back(static_cast<uint32_t>(std::find(legal.begin(), legal.end(), decision) - legal.begin()));
+        state = children.child(decision);
+    }
+    return actions;
 }
 
 // The best of many random complete states, until the budget is used up.
@@ -43,7 +68,9 @@ SearchResult<typename S::State> random_search(S &space, uint32_t seed, const Bud
         }
         if (auto found = random_rollout(space, space.root(), random)) {
             record.result.evaluations++;
-            record.add(std::move(*found));
+            if (record.would_keep(found->cost)) {
+                record.add({std::move(found->end), found->cost, actions_of(space, space.root(), found->decisions)});
+            }
         }
     }
     return record.finish();

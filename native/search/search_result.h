@@ -77,6 +77,11 @@ public:
         return !result.interrupted;
     }
 
+    // Whether a solution of this cost is among the best so far.
+    bool would_keep(double cost) const {
+        return result.solutions.size() < max_solutions || cost < result.solutions.back().cost;
+    }
+
     void add(Solution<State> solution) {
         auto &solutions = result.solutions;
         if (solutions.empty() || solution.cost < solutions.front().cost) {

@@ -11,6 +11,7 @@ from halidegym.agents.beam import BeamSearch
 from halidegym.agents.plan import Rules
 from halidegym.agents.random_search import RandomSearch
 from halidegym.envs.problem import SchedulingProblem
+from halidegym.native._core import random_search
 from oracle.builder_problem import SSE_AVX2
 
 
@@ -64,14 +65,15 @@ def test_a_small_space_is_searched_completely() -> None:
 
 def test_every_decision_is_drawn_uniformly(mm: SchedulingProblem) -> None:
     """The first decision of many one-schedule searches, by a chi-squared test at 0.1 %."""
-    rules = Rules()
-    state = rules.space(mm).initial_state()
+    space = Rules().space(mm)
+    state = space.initial_state()
     forced = []
     while len(state.expand()) == 1:
         forced.append(0)
         state = state.apply(0)
     choices, draws = len(state.expand()), 3000
-    firsts = (RandomSearch(num_schedules=1).plan(mm, seed=seed).actions[len(forced)] for seed in range(draws))
+    searches = (random_search(space, max_evaluations=1, seed=seed) for seed in range(draws))
+    firsts = (search.solutions[0].actions[len(forced)] for search in searches)
     counts = Counter(firsts)
     expected = draws / choices
     statistic = sum((counts[action] - expected) ** 2 / expected for action in range(choices))

@@ -53,7 +53,9 @@ def test_a_python_object_is_searched_like_the_tree_in_cpp(planner: NativeSearch)
     assert native.state.path_cost == native.cost >= tree.optimum()[0]
 
 
-@pytest.mark.parametrize("planner", [BeamSearch(beam_size=4, passes=3), RandomSearch(num_schedules=50)], ids=repr)
+@pytest.mark.parametrize(
+    "planner", [BeamSearch(beam_size=4, passes=3), MB2FBS(beta1=3, beta2=1, beta=4, passes=3)], ids=repr
+)
 def test_a_python_object_is_searched_like_schedules_in_cpp(planner: NativeSearch) -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=2)
     space = Rules().space(problem)

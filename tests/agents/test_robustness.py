@@ -1,0 +1,217 @@
+"""No planner aborts: whatever goes wrong, there is the best so far, or a clear error, and the process lives."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from halidegym.agents.agent import Budget
+from halidegym.agents.beam import BeamSearch
+from halidegym.agents.exhaustive import ExhaustiveSearch
+from halidegym.agents.iterated import IteratedSearch
+from halidegym.agents.mb2fbs import MB2FBS
+from halidegym.agents.mcts import MCTS
+from halidegym.agents.native_search import NativeSearch
+from halidegym.agents.random_search import RandomSearch
+from halidegym.agents.tag import TAG
+from halidegym.agents.uct import UCT
+from halidegym.envs.pipelines import toys
+from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
+from search_spaces_for_tests import PythonTree
+
+#: Some milliseconds of work on a small space, a minute and more on a large one.
+SEARCHES: list[NativeSearch] = [
+    BeamSearch(beam_size=10**6, passes=2),
+    MB2FBS(10**6, 4, None, passes=2),
+    MCTS(trees=3, iterations=10**9, threads=2),
+    MCTS(trees=1, greedy_trees=0, iterations=10**9, deviations=2.0, epsilon=0.1),
+    TAG(num_evaluations=10**9),
+    TAG(num_evaluations=10**9, merge=False),
+    UCT(num_evaluations=10**9),
+    RandomSearch(num_schedules=10**9),
+    ExhaustiveSearch(max_schedules=10**12),
+]
+each_search = pytest.mark.parametrize("planner", SEARCHES, ids=lambda planner: repr(planner)[:60])
+
+#: The same, ending early where they would not end on a small space.
+PLANNERS: list[NativeSearch | IteratedSearch] = [
+    *(planner for planner in SEARCHES if not isinstance(planner, RandomSearch)),
+    RandomSearch(num_schedules=300),
+    IteratedSearch(RandomSearch(num_schedules=100), rounds=4, workers=2),
+]
+each_planner = pytest.mark.parametrize("planner", PLANNERS, ids=lambda planner: repr(planner)[:60])
+
+SMALL = SyntheticTree(branching=2, depth=5, delta=10.0, seed=1)
+LARGE = SyntheticTree(branching=10, depth=9, delta=10.0, seed=1)
+
+
+def raise_here() -> None:
+    raise KeyboardInterrupt
+
+
+def interrupt_from_outside() -> None:
+    """As the terminal does: at some time, whatever the main thread is doing."""
+    threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
+
+
+@each_search
+@pytest.mark.parametrize("interrupt", [raise_here, interrupt_from_outside])
+def test_ctrl_c_gives_the_best_so_far(planner: NativeSearch, interrupt: Callable[[], None]) -> None:
+    calls = 0
+
+    def on_progress(*_: Any) -> bool:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            interrupt()
+        return True
+
+    solution = planner.search_space(LARGE, Budget(), seed=0, on_progress=on_progress)
+    assert solution.interrupted
+    node = LARGE.root()
+    for action in solution.actions:
+        node = LARGE.apply(node, action)
+    assert (len(solution.actions), node.path_cost) == (LARGE.max_depth(), solution.cost)
+
+
+@each_search
+def test_what_the_callback_raises_arrives(planner: NativeSearch) -> None:
+    def on_progress(*_: Any) -> bool:
+        raise ZeroDivisionError("in the callback")
+
+    with pytest.raises(ZeroDivisionError, match="in the callback"):
+        planner.search_space(LARGE, Budget(), seed=0, on_progress=on_progress)
+
+
+class Path(tuple[int, ...]):
+    """A state whose comparisons are methods of its space, too."""
+
+    space: Raising
+
+    def __eq__(self, other: object) -> bool:
+        self.space.count("__eq__")
+        return super().__eq__(other)
+
+    def __hash__(self) -> int:
+        self.space.count("__hash__")
+        return len(self)  # so that states have to be compared
+
+
+class Raising:
+    """A tree that raises an error in one method, at its n-th call."""
+
+    def __init__(self, method: str, call: int, error: BaseException) -> None:
+        self.tree = PythonTree(SMALL)
+        self.calls: Counter[str] = Counter()
+        self.method, self.call, self.error = method, call, error
+        self.raised = False
+
+    def count(self, method: str) -> None:
+        self.calls[method] += 1
+        if method == self.method and self.calls[method] == self.call:
+            self.raised = True
+            raise self.error
+
+    def path(self, decisions: tuple[int, ...]) -> Path:
+        path = Path(decisions)
+        path.space = self
+        return path
+
+    def root(self) -> Path:
+        self.count("root")
+        return self.path(())
+
+    def is_complete(self, path: Path) -> bool:
+        self.count("is_complete")
+        return self.tree.is_complete(path)
+
+    def depth(self, path: Path) -> int:
+        self.count("depth")
+        return len(path)
+
+    def max_depth(self) -> int:
+        self.count("max_depth")
+        return self.tree.max_depth()
+
+    def decisions(self, path: Path) -> Iterator[int]:
+        self.count("decisions")
+        for decision in self.tree.decisions(path):
+            self.count("next decision")
+            yield decision
+
+    def apply(self, path: Path, decision: int) -> Path:
+        self.count("apply")
+        return self.path((*path, decision))
+
+    def inherits_cost(self, decision: int) -> bool:
+        self.count("inherits_cost")
+        return False
+
+    def cost(self, path: Path) -> float:
+        self.count("cost")
+        return self.tree.cost(path)
+
+
+METHODS = ("root", "is_complete", "decisions", "next decision", "apply", "cost")  # of all planners
+MORE_METHODS = ("depth", "max_depth", "inherits_cost", "__eq__", "__hash__")  # of some
+
+
+@each_planner
+@pytest.mark.parametrize("method", [*METHODS, *MORE_METHODS])
+def test_what_a_space_raises_arrives_unchanged(planner: NativeSearch | IteratedSearch, method: str) -> None:
+    for call, error in ((1, ZeroDivisionError()), (20, KeyboardInterrupt())):
+        space = Raising(method, call, error)
+        arrived: BaseException | None = None
+        try:
+            planner.solve(space)
+        except (ZeroDivisionError, KeyboardInterrupt) as caught:
+            arrived = caught
+        assert arrived is (error if space.raised else None)
+        assert space.raised or method not in METHODS or space.calls[method] < call
+
+
+def test_every_method_is_called_by_some_planner() -> None:
+    calls: Counter[str] = Counter()
+    for planner in PLANNERS:
+        space = Raising("none", 0, ZeroDivisionError())
+        planner.solve(space)
+        calls += space.calls
+    assert set(calls) == {*METHODS, *MORE_METHODS}
+
+
+@each_planner
+def test_a_budget_of_nothing(planner: NativeSearch | IteratedSearch) -> None:
+    for name in ("seconds", "evaluations", "expansions"):
+        with pytest.raises(InvalidParameter, match=f"{name}=0"):
+            planner.solve(SMALL, **{name: 0})
+    for budget in ({"seconds": 1e-9}, {"evaluations": 1}):
+        assert len(planner.solve(LARGE, **budget).actions) == LARGE.max_depth()  # type: ignore[arg-type]
+
+
+class OneWay(PythonTree):
+    """Whatever is not the first decision leads to a dead end, but for the last one."""
+
+    def decisions(self, path: tuple[int, ...]) -> range:
+        return range(0 if any(path) else 2)
+
+    def cost(self, path: tuple[int, ...]) -> float:
+        return 1 + len(path) - 0.5 * sum(path)
+
+
+@each_planner
+def test_the_only_solutions_among_dead_ends(planner: NativeSearch | IteratedSearch) -> None:
+    solution = planner.solve(OneWay(SMALL))
+    assert (solution.actions, solution.cost) == ((0, 0, 0, 0, 1), 5.5)
+
+
+@each_search
+def test_too_little_memory_for_any_schedule(planner: NativeSearch) -> None:
+    with pytest.raises(SearchExhausted):
+        dataclasses.replace(planner, memory_limit=0).plan(toys.problem("toy_stencil_chain"))
