@@ -33,6 +33,7 @@ AGENTS: Mapping[str, Agent] = {
         if preset not in ("greedy", "beam")  # the same as those above, but for the passes of a beam
     },
     "MCTS": MCTS(threads=1),
+    "MCTS replay": MCTS.preset("mcts_replay", threads=1),
     "TAG": TAG(),
     "TAG, tree": TAG(merge=False),
     "UCT": UCT(),

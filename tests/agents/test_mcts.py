@@ -38,9 +38,9 @@ def harris() -> SchedulingProblem:
     return SchedulingProblem.from_pipeline(pipelines.build("harris"), target=SSE_AVX2, parallelism=16, name="harris")
 
 
-@pytest.mark.parametrize("name", ["toy_pointwise", "toy_stencils", "toy_blur", "toy_mat_mul", "toy_two_outputs"])
+@pytest.mark.parametrize("name", toys.BUILDERS)
 def test_it_finds_the_optimum_of_toys(name: str) -> None:
-    assert MCTS(trees=4, iterations=600).plan(toys.problem(name)).cost == toys.optimum(name).cost
+    assert MCTS(iterations=1000).plan(toys.problem(name)).cost == toys.optimum(name).cost
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
