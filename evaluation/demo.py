@@ -1,4 +1,4 @@
-"""The demonstration: five pipelines, six ways to schedule them at an equal budget, and how fast the results run here."""
+"""The demonstration: five pipelines, seven ways to schedule them at an equal budget, and how fast the results run here."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def rivals(beam_size: int) -> Mapping[str, Agent]:
     return {
         "MB2FBS": MB2FBS.preset("controlled", beta=beam_size),
         "MCTS": MCTS(threads=1),
+        "MCTS after a beam": MCTS.preset("mcts_beam", first_beam=beam_size, threads=1),
         "greedy": Greedy(),
         "random": RandomSearch(),
     }

@@ -70,12 +70,13 @@ def equal_time(factors: Iterable[float] = (1,), threads: int = 1) -> dict[str, E
         "mcts 15+1": MCTS(threads=threads),
         **{name: MCTS.preset(name, threads=threads) for name in ("mcts_replay", "mcts_beam")},
         "mb2fbs": MB2FBS.preset("controlled"),
+        "mb2fbs by cost": MB2FBS.preset("controlled", priority="cost"),
     }
     return {
         f"{name}, {factor:g}x": Entrant(agent, factor)
         for factor in factors
         for name, agent in agents.items()
-        if factor == 1 or name != "mb2fbs"  # ends by itself
+        if factor == 1 or not isinstance(agent, MB2FBS)  # which ends by itself
     }
 
 

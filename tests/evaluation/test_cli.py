@@ -197,7 +197,7 @@ def test_the_demo_on_small_pipelines(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.exit_code == 0, result.output
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.output.splitlines() if "│" in line]
     assert [row[1] for row in rows] == 2 * list(demo.AGENTS), "one pipeline, and the means"
-    searches, means = rows[:6], rows[6:]
+    searches, means = rows[: len(demo.AGENTS)], rows[len(demo.AGENTS) :]
     assert all(float(row[5]) > 0 for row in searches), "every schedule ran"
     assert searches[0][2:4] == searches[1][2:4], "cost and evaluations of the plugin and the beam"
     assert searches[0][5] == searches[1][5], "equal schedules share a timing"

@@ -42,4 +42,4 @@ def test_entrants() -> None:
         "mcts_sqrt2_30s",
     ]
     assert scaled["mcts_10s"].agent.seconds_per_decision == pytest.approx(0.1)  # type: ignore[attr-defined]
-    assert [entrant.beam_times for entrant in equal_time((1, 4)).values()] == [1, 1, 1, 1, 4, 4, 4]
+    assert [entrant.beam_times for entrant in equal_time((1, 4)).values()] == [1, 1, 1, 1, 1, 4, 4, 4]
