@@ -46,9 +46,12 @@ def measure_rollouts(problem: SchedulingProblem, *, seconds: float = 1.0, seed: 
     return RolloutSpeed(*rollout_speed(Rules().space(problem), seconds=seconds, seed=seed))
 
 
-def measure_ensemble(problem: SchedulingProblem, *, threads: int, seconds: float = 1.0, seed: int = 0) -> float:
-    """Return the simulations per second of wall-clock time of the paper's ensemble without its greedy tree."""
-    plan = MCTS(greedy_trees=0, threads=threads).plan(problem, seconds=seconds, seed=seed)
+def measure_ensemble(problem: SchedulingProblem, *, threads: int, simulations: int, seed: int = 0) -> float:
+    """Return the simulations per second of wall-clock time of the paper's ensemble without its greedy tree.
+
+    With equal `simulations` and seeds, the work is the same for any number of threads.
+    """
+    plan = MCTS(greedy_trees=0, threads=threads).plan(problem, evaluations=simulations, seed=seed)
     assert plan.evaluations is not None, "tree search counts them"
     return plan.evaluations / plan.seconds
 
@@ -99,7 +102,10 @@ def rollouts(
             factors.append(speed.factor)
             row = [f"{speed.drawn:,.0f}", f"{speed.built:,.1f}", f"{speed.factor:.1f}x"]
             if threads is not None:
-                one, many = (measure_ensemble(problem, threads=n, seconds=seconds, seed=seed) for n in (1, threads))
+                simulations = max(1, int(speed.drawn * seconds))
+                one, many = (
+                    measure_ensemble(problem, threads=n, simulations=simulations, seed=seed) for n in (1, threads)
+                )
                 speedups.append(many / one)
                 row += [f"{one:,.0f}", f"{many:,.0f}", f"{many / one:.2f}x"]
             table.add_row(escape(problem.name), str(problem.num_nodes), *row)

@@ -244,7 +244,7 @@ template <SearchSpace S>
 std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t parent, State state) {
     const Node &node = nodes_[parent];
     if (node.num_decisions == 0 || 2 * node.num_children < node.num_decisions) {
-        BestDrawn<S> drawn(space, options_.simulation.draws, [&] { return draw_untried(space, parent, state); });
+        auto drawn = best_drawn(space, options_.simulation.draws, [&] { return draw_untried(space, parent, state); });
         evaluations_ += drawn.evaluations;
         if (drawn.child) {
             return add_child(space, parent, drawn.child->first, std::move(drawn.child->second));

@@ -32,37 +32,38 @@ std::optional<std::pair<typename S::Decision, typename S::State>> random_child(S
     }
 }
 
-// Of several draws, each of a child or of nothing, the child that the model rates best; one alone is not rated.
+// A child that was drawn, if there is one, and how many were rated for that.
 template <SearchSpace S>
-struct BestDrawn {
+struct Drawn {
     std::optional<std::pair<typename S::Decision, typename S::State>> child;
     int64_t evaluations = 0;
+};
 
-    template <typename Draw>
-    BestDrawn(S &space, int draws, const Draw &draw) : child(draw()) {
-        std::optional<double> least;
-        for (int i = 1; i < draws; i++) {
-            auto other = draw();
-            if (!other || (child && other->first == child->first)) {
-                continue;
-            }
-            if (child && evaluations == 0) {
-                least = rate(space, child->second);
-            }
-            const auto cost = rate(space, other->second);
-            if (!child || (cost && (!least || *cost < *least))) {
-                child = std::move(other);
-                least = cost;
-            }
+// Of several draws, each of a child or of nothing, the child that the model rates best; one alone is not rated.
+template <SearchSpace S, typename Draw>
+Drawn<S> best_drawn(S &space, int draws, const Draw &draw) {
+    Drawn<S> best{draw()};
+    const auto rate = [&](const auto &child) {
+        best.evaluations++;
+        return space.cost(child->second);
+    };
+    std::optional<double> least;
+    for (int i = 1; i < draws; i++) {
+        auto other = draw();
+        if (!other || (best.child && other->first == best.child->first)) {
+            continue;
+        }
+        if (best.child && best.evaluations == 0) {
+            least = rate(best.child);
+        }
+        const auto cost = rate(other);
+        if (!best.child || (cost && (!least || *cost < *least))) {
+            best.child = std::move(other);
+            least = cost;
         }
     }
-
-private:
-    std::optional<double> rate(S &space, const typename S::State &state) {
-        evaluations++;
-        return space.cost(state);
-    }
-};
+    return best;
+}
 
 // Where a decision, which may belong to another state, leads if it is legal. A space that can tell without listing the
 // decisions has a member of this name.
@@ -205,7 +206,7 @@ simulate(S &space, typename S::State start, SplitMix64 random, const SimulationP
         if (greedy) {
             next = best_child(space, simulation);
         } else if (!next) {
-            BestDrawn<S> drawn(space, policy.draws, [&] { return random_child(space, *simulation.end, random); });
+            auto drawn = best_drawn(space, policy.draws, [&] { return random_child(space, *simulation.end, random); });
             simulation.evaluations += drawn.evaluations;
             next = std::move(drawn.child);
         }
