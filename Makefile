@@ -38,7 +38,7 @@ install-test: .venv-test/bin/pip
 	pip install --quiet $(BUILD_TOOLS) $(TORCH)
 	pip install --quiet --no-build-isolation -Cbuild-dir=build/test '.[train,bench,dev]'
 
-demo: install-demo  ## Schedule five pipelines in six ways, and measure the results
+demo: install-demo  ## Schedule five pipelines in seven ways, and measure the results
 	.venv-demo/bin/halidegym demo
 
 # Update stages, several outputs, Tuples, odd sizes, reductions, predicates. The plugin takes half of the time, and up to

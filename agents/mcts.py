@@ -60,6 +60,15 @@ exploration = 1/sqrt(2)), and the two that it describes as tried: the best cost,
 
 _ITERATIONS = 100  # if nothing else limits the search
 
+_REPLAY: dict[str, Any] = {
+    "trees": 1,
+    "greedy_trees": 0,
+    "exploration": 0.3,
+    "deviations": 2.5,
+    "draws": 8,
+    "front_loading": 2.0,
+}
+
 _PRESETS: dict[str, dict[str, Any]] = {
     "mcts_30s": {"seconds_per_decision": 30.0},
     "mcts_10s": {"seconds_per_decision": 10.0},
@@ -69,17 +78,9 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "mcts_sqrt2_30s": {"seconds_per_decision": 30.0, "selection": "mean_inverse", "exploration": math.sqrt(2)},
     "mcts_cost+real_30s": {"seconds_per_decision": 30.0, "measure": RunTime()},
     "mcts_cost+real_1s": {"seconds_per_decision": 1.0, "measure": RunTime()},
+    "mcts_replay": _REPLAY,
+    "mcts_beam": _REPLAY | {"first_beam": 32},
 }
-
-_REPLAY: dict[str, Any] = {
-    "trees": 1,
-    "greedy_trees": 0,
-    "exploration": 0.3,
-    "deviations": 2.5,
-    "draws": 8,
-    "front_loading": 2.0,
-}
-_OUR_PRESETS: dict[str, dict[str, Any]] = {"mcts_replay": _REPLAY, "mcts_beam": _REPLAY | {"first_beam": 32}}
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ class MCTS(NativeSearch):
     @staticmethod
     def presets() -> tuple[str, ...]:
         """Names of the paper's configurations, and of ours for small budgets, "mcts_replay" and "mcts_beam"."""
-        return (*_PRESETS, *_OUR_PRESETS)
+        return tuple(_PRESETS)
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> MCTS:
@@ -189,10 +190,9 @@ class MCTS(NativeSearch):
         Raises:
             InvalidParameter: there is no such preset.
         """
-        presets = _PRESETS | _OUR_PRESETS
-        if name not in presets:
-            raise InvalidParameter(f"There is no preset {name!r}; give one of {', '.join(presets)}")
-        return cls(**(presets[name] | changes))
+        if name not in _PRESETS:
+            raise InvalidParameter(f"There is no preset {name!r}; give one of {', '.join(_PRESETS)}")
+        return cls(**(_PRESETS[name] | changes))
 
     def search(
         self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None = None

@@ -25,6 +25,7 @@ from halidegym.evaluation.options import integers
 from halidegym.evaluation.pipeline_argument import load_problem
 from halidegym.evaluation.progress import steps_bar
 from halidegym.evaluation.reproduce_mb2fbs_report import row, write_report
+from halidegym.evaluation.table_file import write_csv
 from halidegym.evaluation.timing_options import cache_option, caching_timer, timing_options
 
 
@@ -98,7 +99,7 @@ def mb2fbs_synthetic(trees: int, output: Path | None) -> None:
     Console().print(table)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-        reproduce_synthetic.write_csv(points, output / "synthetic.csv")
+        write_csv(reproduce_synthetic.Point, points, output / "synthetic.csv")
         reproduce_synthetic.draw(points, output / "synthetic.svg")
 
 
@@ -231,7 +232,7 @@ def protuner_figures_4_5(
     Console().print(table)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-        reproduce_trees.write_csv(runs, output / "figures-4-5.csv")
+        write_csv(reproduce_trees.Run, runs, output / "figures-4-5.csv")
         reproduce_trees.draw(runs, output / "figures-4-5.svg")
 
 
@@ -261,5 +262,5 @@ def _compare(
     Console().print(table)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-        reproduce_protuner.write_csv(runs, output / f"{name}.csv")
+        write_csv(reproduce_protuner.Run, runs, output / f"{name}.csv")
         reproduce_protuner.draw(name, runs, output / f"{name}.svg")

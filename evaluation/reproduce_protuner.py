@@ -6,7 +6,6 @@ a pipeline come one after another, each in a process of its own, so that they me
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -138,14 +137,6 @@ def ratios(runs: Iterable[Run]) -> dict[str, dict[str, float]]:
         algorithm: {pipeline: statistics.geometric_mean(values) for pipeline, values in row.items()}
         for algorithm, row in collected.items()
     }
-
-
-def write_csv(runs: Iterable[Run], path: Path) -> None:
-    """Write one line a run."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([field.name for field in dataclasses.fields(Run)])
-        writer.writerows(dataclasses.astuple(run) for run in runs)
 
 
 def draw(title: str, runs: Iterable[Run], path: Path) -> None:

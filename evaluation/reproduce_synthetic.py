@@ -6,9 +6,8 @@ known, so compare trends, not digits.
 
 from __future__ import annotations
 
-import csv
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,14 +106,6 @@ def _mean(experiment: str, name: str, agent: MB2FBS, parameter: float, delta: fl
         accuracies.append(tree.optimum()[0] / found.cost)
         expansions.append(found.expansions)
     return Point(experiment, name, parameter, statistics.mean(accuracies), statistics.mean(expansions))
-
-
-def write_csv(points: Iterable[Point], path: Path) -> None:
-    """Write one line a point."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(Point.__dataclass_fields__)
-        writer.writerows(vars(point).values() for point in points)
 
 
 def draw(points: Sequence[Point], path: Path) -> None:

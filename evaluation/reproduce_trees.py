@@ -6,8 +6,6 @@ compares run times of the schedules; here it is their costs. Target and number o
 
 from __future__ import annotations
 
-import csv
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,14 +124,6 @@ def summarize(runs: Iterable[Run]) -> dict[str, dict[int, Ensemble]]:
             for greedy_trees, searches in ensembles.items()
         }
     return summary
-
-
-def write_csv(runs: Iterable[Run], path: Path) -> None:
-    """Write one line a run."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([field.name for field in dataclasses.fields(Run)])
-        writer.writerows(dataclasses.astuple(search) for search in runs)
 
 
 def draw(runs: Iterable[Run], path: Path) -> None:

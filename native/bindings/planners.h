@@ -117,17 +117,23 @@ auto with_space(const pybind11::object &object, const Use &use) {
     return use(PythonSpace(object));
 }
 
-// Runs `search(space, budget)` on the space that a Python object stands for, without the interpreter's lock.
-template <typename Search>
-PythonResult search_any(const pybind11::object &object, const Limits &limits, const Search &search) {
+// Runs `search(space, budget)` on the space that a Python object stands for, without the interpreter's lock, and
+// returns what `convert` makes of its result.
+template <typename Search, typename Convert>
+auto search_any(const pybind11::object &object, const Limits &limits, const Search &search, const Convert &convert) {
     PythonWatch watch(limits.on_progress);
     const Budget budget = limits.budget(watch);
     return with_space(object, [&](auto space) {
-        return result_to_python([&] {
+        return convert([&] {
             const pybind11::gil_scoped_release release;
             return search(space, budget);
         }());
     });
+}
+
+template <typename Search>
+PythonResult search_any(const pybind11::object &object, const Limits &limits, const Search &search) {
+    return search_any(object, limits, search, [](const auto &result) { return result_to_python(result); });
 }
 
 }  // namespace halidegym

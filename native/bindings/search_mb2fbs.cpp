@@ -56,21 +56,17 @@ PythonMb2fbsResult run_mb2fbs(const py::object &object, std::optional<int64_t> b
                                 .passes = passes,
                                 .stop_at_complete = stop_at_complete,
                                 .priority = make_priority(priority)};
-    const Limits limits{seconds, evaluations, expansions, std::move(on_progress)};
-    PythonWatch watch(limits.on_progress);
-    const Budget budget = limits.budget(watch);
-    return with_space(object, [&](auto space) {
-        const auto result = [&] {
-            const py::gil_scoped_release release;
-            return Mb2fbs(space, options, budget).run();
-        }();
-        PythonMb2fbsResult converted{result_to_python(result), {}, {}};
-        for (const auto &pass : result.passes) {
-            converted.pass_expansions.push_back(pass.expansions);
-            converted.pass_complete_states.push_back(pass.complete_states);
-        }
-        return converted;
-    });
+    return search_any(
+        object, {seconds, evaluations, expansions, std::move(on_progress)},
+        [&](auto &space, const Budget &budget) { return Mb2fbs(space, options, budget).run(); },
+        [](const auto &result) {
+            PythonMb2fbsResult converted{result_to_python(result), {}, {}};
+            for (const auto &pass : result.passes) {
+                converted.pass_expansions.push_back(pass.expansions);
+                converted.pass_complete_states.push_back(pass.complete_states);
+            }
+            return converted;
+        });
 }
 
 }  // namespace

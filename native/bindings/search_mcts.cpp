@@ -93,22 +93,18 @@ PythonMctsResult run_mcts(const py::object &space, int trees, int greedy_trees, 
     }
     options.iterations = iterations.value_or(0);
     options.seconds = seconds_per_decision.value_or(options.seconds);
-    const Limits limits{seconds, evaluations, expansions, std::move(on_progress)};
-    PythonWatch watch(limits.on_progress);
-    const Budget budget = limits.budget(watch);
-    return with_space(space, [&]<typename S>(S searched) {
-        typename Mcts<S>::Measure measured;
-        if (!measure.is_none()) {
-            measured = [&](const std::vector<Solution<typename S::State>> &candidates) {
-                return measure_in_python(measure, candidates);
-            };
-        }
-        auto result = [&] {
-            const py::gil_scoped_release release;
+    return search_any(
+        space, {seconds, evaluations, expansions, std::move(on_progress)},
+        [&]<typename S>(S &searched, const Budget &budget) {
+            typename Mcts<S>::Measure measured;
+            if (!measure.is_none()) {
+                measured = [&](const std::vector<Solution<typename S::State>> &candidates) {
+                    return measure_in_python(measure, candidates);
+                };
+            }
             return Mcts<S>(searched, options, budget, std::move(measured)).run();
-        }();
-        return PythonMctsResult{result_to_python(result), std::move(result.deciding_trees)};
-    });
+        },
+        [](const auto &result) { return PythonMctsResult{result_to_python(result), result.deciding_trees}; });
 }
 
 }  // namespace

@@ -200,18 +200,16 @@ typename Mcts<S>::Found Mcts<S>::first_of_beam() {
     };
     const auto beam = BeamSearch<S>(space_, {.beam_size = options_.first_beam}, first_pass).run();
     count_first(beam.evaluations, beam.expansions);
-    const auto &best = beam.solutions.front();
-    std::vector<Decision> decisions;
-    State state = space_.root();
-    for (size_t i = 0; i < best.actions.size(); i++) {
+    Found found{beam.solutions.front(), {}, 0, -1};
+    State state = root_;
+    for (size_t i = actions_.size(); i < found.solution.actions.size(); i++) {
         auto children = space_.children(state);
-        const Decision decision = children.decisions()[best.actions[i]];
-        state = children.child(decision);
-        if (i >= actions_.size()) {
-            decisions.push_back(decision);
-        }
+        const auto options = children.decisions();
+        found.decisions.push_back(options[found.solution.actions[i]]);
+        found.num_choices += options.size() > 1 ? 1 : 0;
+        state = children.child(found.decisions.back());
     }
-    return follow(space_, std::move(decisions), best.cost, -1);
+    return found;
 }
 
 // A random one, or, if simulations are to follow it, a greedy one.
