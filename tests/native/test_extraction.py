@@ -11,9 +11,9 @@ import pytest
 
 import analysis_pipelines
 import pipelines_for_tests
-from halidegym.agents.autoscheduler_process import AutoschedulerRun, run_autoscheduler
+from halidegym.agents.reference.process import AutoschedulerRun, run_autoscheduler
 from halidegym.envs import pipelines
-from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem
 from oracle.builder_problem import AVX512, SSE_AVX2
 from oracle.graph import (
     ACCESS_CLASSES,
