@@ -10,6 +10,7 @@ from typing import Any, SupportsInt
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from halidegym.envs import rendering
@@ -22,6 +23,7 @@ from halidegym.envs.rewards.base import Reward
 from halidegym.envs.rewards.cost_model import RewardByCost
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.sources import ProblemSource
+from halidegym.envs.specification import ScheduleSpec
 from halidegym.native import _core
 
 Observation = dict[str, Any]
@@ -183,6 +185,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+    _spec: EnvSpec | None = None
 
     def __init__(
         self,
@@ -318,6 +321,15 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         """Free what the reward holds."""
         self.reward.close()
         super().close()
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """How `gym.make` made the environment, and makes it again; see `ScheduleSpec`."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = None if spec is None else ScheduleSpec.of(spec, self.problems)
 
     @property
     def prepared_problem(self) -> PreparedProblem:
