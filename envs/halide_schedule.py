@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, SupportsInt
+from typing import Any, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
@@ -14,6 +14,7 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from halidegym.envs import rendering
+from halidegym.envs.arguments import action_index, check_no_options
 from halidegym.envs.prepared_problems import load_prepared_problems
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -70,7 +71,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     first; `action_mask` is 1 for them. The mask is also in `info`, and `action_masks()` returns it.
 
     - **Illegal actions.** Where `action_mask[k]` is 0, the decision `k mod n` is taken instead, `n` being the number of
-      legal actions, and `info["illegal_action"]` is True. So no action raises, and episodes of unmasked policies end.
+      legal actions, and `info["illegal_action"]` is True. So no integer raises, and episodes of unmasked policies end.
     - **More than `max_decisions` legal decisions.** The observation then describes an evenly spread subset: action `k`
       stands for decision `floor(k * n / max_decisions)` of all `n` in the autoscheduler's order. Inlining, which comes
       first, always remains, and equal states show equal subsets. `info["decisions_truncated"]` is True,
@@ -245,26 +246,30 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode with nothing decided. There are no options.
+        """Begin an episode with nothing decided.
 
         Raises:
+            InvalidParameter: there are `options`; the environment has none.
             SearchExhausted: the reward takes the greedy schedule as its baseline, and there is none within the
                 `memory_limit`.
         """
+        check_no_options(options)
         super().reset(seed=seed)
         if len(self._prepared) > 1:
             self._problem_index = int(self.np_random.integers(len(self._prepared)))
         return self.restore_state(EpisodeState(self._problem_index, self.prepared_problem.space.initial_state(), False))
 
-    def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision `action`.
 
         Raises:
             ResetNeeded: the episode is over.
+            InvalidParameter: `action` is no integer.
         """
+        index = action_index(action)
         if self._is_over:
             raise gym.error.ResetNeeded("The episode is over: call reset() first")
-        is_legal = self._native.step(int(action))
+        is_legal = self._native.step(index)
         self._is_over = self._native.num_legal_decisions == 0
         reward, outcome = self._outcome() if self._is_over else (0.0, {})
         observation = self._native.observe()
