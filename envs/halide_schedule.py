@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, SupportsInt
@@ -174,6 +176,11 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     print(info["schedule"].cpp())
     ```
 
+    ## Threads
+
+    An environment belongs to one thread at a time: a call during a call of another thread raises `halidegym.Error`. Give
+    each thread an environment of its own; the problem can be shared.
+
     ## Version History
 
     - v0: initial version.
@@ -234,6 +241,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._problem_index = 0
         self._is_over = True
         self._baseline = math.nan  # cost of the greedy schedule, from the first reset on
+        self._in_use = threading.Lock()
         self._native.start(self._task.space.initial_state())
 
     def reset(
@@ -244,10 +252,11 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         Raises:
             SearchExhausted: greedy search finds no schedule within the `memory_limit`, and so no baseline.
         """
-        super().reset(seed=seed)
-        if len(self._tasks) > 1:
-            self._problem_index = int(self.np_random.integers(len(self._tasks)))
-        return self.restore_state(EpisodeState(self._problem_index, self._task.space.initial_state(), False))
+        with self._turn():
+            super().reset(seed=seed)
+            if len(self._tasks) > 1:
+                self._problem_index = int(self.np_random.integers(len(self._tasks)))
+            return self._go_to(EpisodeState(self._problem_index, self._task.space.initial_state(), False))
 
     def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision `action`.
@@ -255,14 +264,15 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         Raises:
             ResetNeeded: the episode is over.
         """
-        if self._is_over:
-            raise gym.error.ResetNeeded("The episode is over: call reset() first")
-        is_legal = self._native.step(int(action))
-        self._is_over = self._native.num_legal_decisions == 0
-        reward, outcome = self._outcome() if self._is_over else (0.0, {})
-        observation = self._native.observe()
-        info = self._info(observation) | {"illegal_action": not is_legal} | outcome
-        return observation, reward, self._is_over, False, info
+        with self._turn():
+            if self._is_over:
+                raise gym.error.ResetNeeded("The episode is over: call reset() first")
+            is_legal = self._native.step(int(action))
+            self._is_over = self._native.num_legal_decisions == 0
+            reward, outcome = self._outcome() if self._is_over else (0.0, {})
+            observation = self._native.observe()
+            info = self._info(observation) | {"illegal_action": not is_legal} | outcome
+            return observation, reward, self._is_over, False, info
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """The current loop nest, in the form of the `render_mode`."""
@@ -300,6 +310,10 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         Returns:
             The observation and the information there, as `reset` does.
         """
+        with self._turn():
+            return self._go_to(state)
+
+    def _go_to(self, state: EpisodeState) -> tuple[Observation, dict[str, Any]]:
         self._problem_index = state.problem_index
         self._baseline = self._task.greedy.cost
         self._native.start(state.state)
@@ -339,6 +353,16 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             SearchExhausted: it finds none within the `memory_limit`.
         """
         return self._task.greedy.state
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """The time of a call that a call of another thread would spoil."""
+        if not self._in_use.acquire(blocking=False):
+            raise _core.Error("Another thread is using this environment; give each thread an environment of its own")
+        try:
+            yield
+        finally:
+            self._in_use.release()
 
     @property
     def _task(self) -> Task:
