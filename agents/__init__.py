@@ -2,16 +2,17 @@
 
 from halidegym.agents import reference
 from halidegym.agents.agent import Agent
-from halidegym.agents.beam import BeamSearch
-from halidegym.agents.exhaustive import ExhaustiveSearch
-from halidegym.agents.greedy import Greedy
 from halidegym.agents.iterated import IteratedSearch
-from halidegym.agents.mb2fbs import MB2FBS
-from halidegym.agents.mcts import MCTS
-from halidegym.agents.plan import Candidate, Improvement, Plan, Rules
-from halidegym.agents.random_search import RandomSearch
-from halidegym.agents.tag import TAG
-from halidegym.agents.uct import UCT
+from halidegym.agents.plan import Candidate, Improvement, Plan
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.exhaustive import ExhaustiveSearch
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.agents.planners.mb2fbs import MB2FBS
+from halidegym.agents.planners.mcts import MCTS
+from halidegym.agents.planners.random_search import RandomSearch
+from halidegym.agents.planners.tag import TAG
+from halidegym.agents.planners.uct import UCT
+from halidegym.envs.problems.rules import Rules
 
 __all__ = [
     "MB2FBS",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from halidegym.agents.plan import Plan
-from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import InvalidParameter
 
 

@@ -16,8 +16,8 @@ from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.rounds import Found, Round, Rounds, cost_of, merge_candidates
 from halidegym.agents.spaces import AnySpace, SpaceSolution
-from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.timers import Timer, opened
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.timing.timers import Timer, opened
 from halidegym.native._core import InvalidParameter
 
 

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from halidegym.agents.agent import Agent, Budget, check_at_least, check_seed, problem_of
-from halidegym.agents.plan import Candidate, Improvement, Plan, Rules
+from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import AnySpace, SpaceSolution
-from halidegym.envs.fingerprint import fingerprint
-from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.schedule import Schedule
+from halidegym.envs.problems.fingerprint import fingerprint
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
+from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import SearchResult, Solution, Weights
 from halidegym.native.weights import builtin_weights, load_weights
 

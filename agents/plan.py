@@ -4,53 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halidegym.envs.fingerprint import Fingerprint
-from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.reference_schedule import ReferenceSchedule
-from halidegym.envs.schedule import Schedule
-from halidegym.native._core import FormatError, InvalidParameter, Space, Weights
-from halidegym.native.weights import builtin_weights
+from halidegym.envs.problems.fingerprint import Fingerprint
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
+from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.native._core import FormatError, InvalidParameter
 
 _KIND, _VERSION = "halidegym plan", 1
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What a search space allows. Actions mean something only in the space that they were chosen in.
-
-    Attributes:
-        subtiling: whether a Func may be tiled more than once; without it, all placements precede all parallelizations
-            (search-and-cost-model.md, section 1.6).
-        memory_limit: bytes of working set beyond the outputs that a schedule may need; None for no limit.
-    """
-
-    subtiling: bool = True
-    memory_limit: int | None = None
-
-    def space(self, problem: SchedulingProblem, weights: Weights | None = None) -> Space:
-        """Return the search space of a problem under these rules; weights of the cost model, None for the built-in ones."""
-        return Space(
-            problem.native,
-            builtin_weights() if weights is None else weights,
-            subtiling=self.subtiling,
-            memory_limit=-1 if self.memory_limit is None else self.memory_limit,
-        )
-
-    def schedule(self, problem: SchedulingProblem, actions: Sequence[int]) -> Schedule:
-        """Return the schedule that a complete sequence of decisions leads to.
-
-        Raises:
-            InvalidParameter: an action is illegal, or there are too few or too many.
-        """
-        state = self.space(problem).initial_state()
-        for action in actions:
-            state = state.apply(action)
-        return Schedule.from_state(problem, state)
 
 
 @dataclass(frozen=True)
@@ -110,7 +75,7 @@ class Plan:
     fingerprint: Fingerprint
     cost: float | None
     schedule: Schedule | ReferenceSchedule
-    rules: Rules = Rules()
+    rules: Rules = dataclasses.field(default_factory=Rules)
     candidates: tuple[Candidate, ...] = ()
     pass_costs: tuple[float, ...] = ()
     pass_candidates: tuple[Candidate, ...] = ()
@@ -135,7 +100,7 @@ class Plan:
 
     def schedule_of(self, candidate: Candidate) -> Schedule:
         """Return the schedule of one of the candidates."""
-        return self.rules.schedule(self.schedule.problem, candidate.actions)
+        return Schedule.from_actions(self.schedule.problem, self.rules, candidate.actions)
 
     def top(self, count: int) -> tuple[Candidate, ...]:
         """Return the best candidates, best first, as many as there are up to `count`.
@@ -182,7 +147,7 @@ class Plan:
                 seed=document["seed"],
                 fingerprint=recorded,
                 cost=document["cost"],
-                schedule=rules.schedule(problem, candidates[0].actions),
+                schedule=Schedule.from_actions(problem, rules, candidates[0].actions),
                 rules=rules,
                 candidates=candidates,
                 pass_costs=tuple(document["pass_costs"]),

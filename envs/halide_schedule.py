@@ -16,12 +16,12 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from halidegym.envs import rendering
-from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.rewards import DEAD_END_SPEEDUP, reward_of
-from halidegym.envs.schedule import Schedule
-from halidegym.envs.snapshot import Estimate
+from halidegym.envs.prepared_problems import PreparedProblem, load_prepared_problems
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.snapshot import Estimate
+from halidegym.envs.rewards.base import DEAD_END_SPEEDUP, reward_of
+from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.sources import ProblemSource
-from halidegym.envs.tasks import Task, load_tasks
 from halidegym.native import _core
 
 Observation = dict[str, Any]
@@ -217,7 +217,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
                 f"There is no render_mode {render_mode!r}: use {' or '.join(self.metadata['render_modes'])}, or None"
             )
         self.render_mode = render_mode
-        self._tasks = load_tasks(
+        self._prepared = load_prepared_problems(
             pipeline,
             target=target,
             parallelism=parallelism,
@@ -227,7 +227,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             subtiling=subtiling,
             memory_limit=memory_limit,
         )
-        stages, edges, loops = self._tasks.least_sizes()
+        stages, edges, loops = self._prepared.least_sizes()
         shape = _core.ObservationShape(
             stages=max(max_stages, stages),
             edges=max(max_edges, edges),
@@ -242,7 +242,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._is_over = True
         self._baseline = math.nan  # cost of the greedy schedule, from the first reset on
         self._in_use = threading.Lock()
-        self._native.start(self._task.space.initial_state())
+        self._native.start(self._current.space.initial_state())
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -254,9 +254,9 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         """
         with self._turn():
             super().reset(seed=seed)
-            if len(self._tasks) > 1:
-                self._problem_index = int(self.np_random.integers(len(self._tasks)))
-            return self._go_to(EpisodeState(self._problem_index, self._task.space.initial_state(), False))
+            if len(self._prepared) > 1:
+                self._problem_index = int(self.np_random.integers(len(self._prepared)))
+            return self._go_to(EpisodeState(self._problem_index, self._current.space.initial_state(), False))
 
     def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision `action`.
@@ -315,7 +315,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
 
     def _go_to(self, state: EpisodeState) -> tuple[Observation, dict[str, Any]]:
         self._problem_index = state.problem_index
-        self._baseline = self._task.greedy.cost
+        self._baseline = self._current.greedy.cost
         self._native.start(state.state)
         self._is_over = state.is_over
         observation = self._native.observe()
@@ -324,12 +324,12 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     @property
     def problem(self) -> SchedulingProblem:
         """The problem of the current episode."""
-        return self._task.problem
+        return self._current.problem
 
     @property
     def problems(self) -> tuple[SchedulingProblem, ...]:
         """The problems that episodes are drawn from, as far as they were given: none with `pipeline="random"`."""
-        return self._tasks.given_problems()
+        return self._prepared.given_problems()
 
     @property
     def state(self) -> _core.State:
@@ -352,7 +352,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         Raises:
             SearchExhausted: it finds none within the `memory_limit`.
         """
-        return self._task.greedy.state
+        return self._current.greedy.state
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -365,8 +365,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             self._in_use.release()
 
     @property
-    def _task(self) -> Task:
-        return self._tasks[self._problem_index]
+    def _current(self) -> PreparedProblem:
+        return self._prepared[self._problem_index]
 
     def _info(self, observation: Observation) -> dict[str, Any]:
         num_legal_decisions = self._native.num_legal_decisions
@@ -385,7 +385,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             "cost": cost,
             "speedup": self._baseline / cost,
             "schedule": self.schedule,
-            "fingerprint": self._task.fingerprint,
+            "fingerprint": self._current.fingerprint,
         }
         return reward_of(cost, self._baseline, "log_speedup"), outcome
 

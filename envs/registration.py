@@ -17,8 +17,8 @@ def register_environments() -> None:
     if HALIDE_SCHEDULE_HARDWARE not in gym.registry:
         gym.register(
             id=HALIDE_SCHEDULE_HARDWARE,
-            entry_point="halidegym.envs.timed_environments:make_measured",
+            entry_point="halidegym.envs.timed_halide_schedule:make_measured",
             nondeterministic=True,
         )
     if HALIDE_SCHEDULE_REPLAY not in gym.registry:
-        gym.register(id=HALIDE_SCHEDULE_REPLAY, entry_point="halidegym.envs.timed_environments:make_replayed")
+        gym.register(id=HALIDE_SCHEDULE_REPLAY, entry_point="halidegym.envs.timed_halide_schedule:make_replayed")

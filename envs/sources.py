@@ -11,8 +11,8 @@ from typing import Any
 import halide as hl
 
 from halidegym.envs import pipelines
-from halidegym.envs.problem import PipelineLike, SchedulingProblem
-from halidegym.envs.snapshot import Estimate
+from halidegym.envs.problems.problem import PipelineLike, SchedulingProblem
+from halidegym.envs.problems.snapshot import Estimate
 from halidegym.native._core import InvalidParameter
 
 ProblemSource = PipelineLike | SchedulingProblem

@@ -915,7 +915,7 @@ def mb2fbs(
     max_expansions: int | None = None,
     on_progress: Callable[[int, int, int, int, float], bool] | None = None,
 ) -> Mb2fbsResult[Any]:
-    """Memory-bounded best-first beam search (Gao et al. 2022); see `halidegym.agents.mb2fbs.MB2FBS`.
+    """Memory-bounded best-first beam search (Gao et al. 2022); see `halidegym.agents.planners.mb2fbs.MB2FBS`.
 
     Args:
         space: to search.

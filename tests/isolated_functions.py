@@ -7,7 +7,7 @@ import signal
 
 import halide as hl
 
-from halidegym.evaluation.resources import Resources, measure
+from halidegym.envs.processes.resources import Resources, measure
 from halidegym.native._core import InvalidParameter
 
 

@@ -4,9 +4,9 @@ import halide as hl
 import numpy as np
 import pytest
 
-from halidegym.agents.greedy import Greedy
-from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.timing import run_schedule
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.timing.one_off import run_schedule
 
 SCHEDULED = pytest.mark.parametrize("scheduled", [False, True], ids=["unscheduled", "scheduled"])
 """For tests that run a pipeline both as it is and by a schedule that our search found."""

@@ -6,8 +6,8 @@ import random
 
 import halide as hl
 
-from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.schedule import Schedule
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native import _core
 from halidegym.native.weights import builtin_weights
 

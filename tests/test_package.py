@@ -1,5 +1,6 @@
 """The package as a whole: what importing it gives."""
 
+import importlib
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import gymnasium as gym
 import pytest
 
 import halidegym
+from halidegym.former_paths import FORMER_PATHS
 
 
 def test_public_names_exist() -> None:
@@ -43,3 +45,11 @@ def test_errors_can_be_caught_as_what_they_are() -> None:
 
 def run_python(script: str) -> str:
     return subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize(("former", "now"), FORMER_PATHS.items())
+def test_paths_that_the_documentation_named_still_lead_there(former: str, now: str) -> None:
+    with pytest.warns(DeprecationWarning, match=now):
+        module = importlib.import_module(former)
+    public = [name for name in vars(importlib.import_module(now)) if not name.startswith("_")]
+    assert all(getattr(module, name) is getattr(importlib.import_module(now), name) for name in public)

@@ -10,7 +10,7 @@ pipeline here. Halide keeps names unique in a process by a suffix (`gray`, `gray
 pipeline that is built twice gives the same graph twice.
 """
 
-from halidegym.envs.pipelines import resnet_50
+from halidegym.envs.pipelines.benchmarks import resnet_50
 from halidegym.envs.pipelines.registry import build, entry, is_name, names, suites
 from halidegym.envs.pipelines.suite import Entry, Suite
 

@@ -5,7 +5,7 @@ Adams et al. 2019, Haj-Ali et al. 2020 (ProTuner) and Gao et al. 2022 (MB2FBS, w
 
 import functools
 
-from halidegym.envs.pipelines import (
+from halidegym.envs.pipelines.benchmarks import (
     bgu,
     bilateral_grid,
     camera_pipe,

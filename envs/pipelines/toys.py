@@ -1,8 +1,8 @@
 """The suite toy-v1: pipelines so small that every complete schedule can be tried, with their proven optima.
 
 For one target and one number of cores, `optimum(name)` is the best schedule under the pretrained cost model and the rules
-of the default search space. An exhaustive search found it (`halidegym.agents.exhaustive`); `halidegym optima --check`
-repeats that in seconds. So for any agent on `problem(name)`, cost / optimum - 1 is the true optimality gap.
+of the default search space. An exhaustive search found it (`halidegym.agents.ExhaustiveSearch`); `halidegym optima
+--check` repeats that in seconds. So for any agent on `problem(name)`, cost / optimum - 1 is the true optimality gap.
 
 The pipelines differ in what makes scheduling difficult: stencils that trade recomputation for locality, updates that cannot
 be inlined, a Func with several consumers, several outputs. The suffix of the suite changes whenever a pipeline does.
@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import halide as hl
 
-from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import FormatError
 
 TARGET = "x86-64-linux-avx-avx2-f16c-fma-sse41"

@@ -11,11 +11,14 @@ import importlib.metadata
 import halide  # noqa: F401
 
 from halidegym.envs import pipelines, rewards
-from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.registration import register_environments
-from halidegym.envs.schedule import Schedule
-from halidegym.envs.stopwatch import Stopwatch
-from halidegym.envs.timing import Comparison, Timing, TimingSettings, compare_schedules, time_schedule
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
+from halidegym.envs.timing.one_off import compare_schedules, time_schedule
+from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.envs.timing.timers import RecordingTimer, Replay, RunTime
+from halidegym.former_paths import redirect_former_paths
 from halidegym.native._core import (
     CompileError,
     Error,
@@ -35,6 +38,9 @@ __all__ = [
     "InternalError",
     "InvalidParameter",
     "MissingEstimate",
+    "RecordingTimer",
+    "Replay",
+    "RunTime",
     "Schedule",
     "SchedulingProblem",
     "SearchExhausted",
@@ -51,3 +57,4 @@ __all__ = [
 __version__ = importlib.metadata.version("halidegym")
 
 register_environments()
+redirect_former_paths()

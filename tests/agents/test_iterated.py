@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 
 import pipelines_for_tests
-from halidegym.agents.beam import BeamSearch
 from halidegym.agents.iterated import IteratedSearch
 from halidegym.agents.plan import Plan
-from halidegym.agents.random_search import RandomSearch
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.random_search import RandomSearch
+from halidegym.agents.planners.tag import TAG
 from halidegym.agents.reference import Adams2019
-from halidegym.agents.tag import TAG
-from halidegym.envs import processes
-from halidegym.envs.measurements import Comparison, Timing, TimingSettings
-from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.timers import RecordingTimer, Replay, Unrecorded
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes import confined
+from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
+from halidegym.envs.timing.timers import RecordingTimer, Replay, Unrecorded
 from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
 from oracle.builder_problem import SSE_AVX2
 from search_spaces_for_tests import PythonTree
@@ -142,7 +142,7 @@ def test_the_fastest_of_several_parallelisms_wins(tmp_path: Path, monkeypatch: p
     assert len(plan.pass_costs) == 2
 
     # No compiler, no clock: no process at all.
-    monkeypatch.setattr(processes, "RUNNER", "/nonexistent")
+    monkeypatch.setattr(confined, "RUNNER", "/nonexistent")
     replayed = replace(agent, timer=Replay(tmp_path / "timings.db")).plan(problem)
     untimed = {"seconds": 0.0, "cpu_seconds": 0.0, "history": ()}
     assert replace(replayed, **untimed) == replace(plan, **untimed)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import pipelines_for_tests
-from halidegym.agents.beam import BeamSearch
 from halidegym.agents.plan import Plan
-from halidegym.envs.problem import SchedulingProblem
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import FormatError, InvalidParameter
 from oracle.builder_problem import SSE_AVX2
 

@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from halidegym.agents.agent import Budget
-from halidegym.agents.beam import BeamSearch
-from halidegym.agents.exhaustive import ExhaustiveSearch
 from halidegym.agents.iterated import IteratedSearch
-from halidegym.agents.mb2fbs import MB2FBS
-from halidegym.agents.mcts import MCTS
 from halidegym.agents.native_search import NativeSearch
-from halidegym.agents.random_search import RandomSearch
-from halidegym.agents.tag import TAG
-from halidegym.agents.uct import UCT
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.exhaustive import ExhaustiveSearch
+from halidegym.agents.planners.mb2fbs import MB2FBS
+from halidegym.agents.planners.mcts import MCTS
+from halidegym.agents.planners.random_search import RandomSearch
+from halidegym.agents.planners.tag import TAG
+from halidegym.agents.planners.uct import UCT
 from halidegym.envs.pipelines import toys
 from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
 from search_spaces_for_tests import PythonTree

@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 import pipelines_for_tests
-from halidegym.agents.beam import BeamSearch
-from halidegym.agents.exhaustive import ExhaustiveSearch
-from halidegym.agents.greedy import Greedy
-from halidegym.agents.mb2fbs import MB2FBS
-from halidegym.agents.mcts import MCTS
 from halidegym.agents.native_search import NativeSearch
-from halidegym.agents.plan import Rules
-from halidegym.agents.random_search import RandomSearch
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.exhaustive import ExhaustiveSearch
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.agents.planners.mb2fbs import MB2FBS
+from halidegym.agents.planners.mcts import MCTS
+from halidegym.agents.planners.random_search import RandomSearch
+from halidegym.agents.planners.tag import TAG
+from halidegym.agents.planners.uct import UCT
 from halidegym.agents.spaces import SpaceSolution
-from halidegym.agents.tag import TAG
-from halidegym.agents.uct import UCT
-from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
 from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
 from oracle.builder_problem import SSE_AVX2
 from search_spaces_for_tests import PythonSchedules, PythonTree

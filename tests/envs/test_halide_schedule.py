@@ -19,9 +19,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import pipelines_for_tests
-from halidegym.agents.greedy import Greedy
+from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.halide_schedule import HalideSchedule
-from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.rewards import DEAD_END_SPEEDUP, CostModelReward
 from halidegym.native import _core
 from halidegym.native.weights import builtin_weights, weights_hash

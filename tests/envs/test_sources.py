@@ -9,7 +9,7 @@ import halide as hl
 import pytest
 
 from halidegym.envs import pipelines
-from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.sources import load_problem
 from halidegym.native._core import InvalidParameter, MissingEstimate
 from oracle.builder_problem import SSE_AVX2

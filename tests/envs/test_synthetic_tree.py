@@ -11,7 +11,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import halidegym  # noqa: F401
-from halidegym.agents.beam import BeamSearch
+from halidegym.agents.planners.beam import BeamSearch
 from halidegym.envs.synthetic_tree import SyntheticTreeEnv
 from halidegym.native._core import InvalidParameter, SyntheticTree
 

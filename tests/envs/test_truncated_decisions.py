@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from halidegym.envs import suite_records
+from halidegym.envs.pipelines import records as suite_records
 from oracle.builder_problem import SSE_AVX2
 
 

@@ -13,15 +13,18 @@ from click.testing import CliRunner, Result
 
 import pipelines_for_tests
 from halidegym.agents.agent import Agent
-from halidegym.agents.autoscheduler_process import AutoschedulerFailed
-from halidegym.agents.beam import BeamSearch
-from halidegym.agents.greedy import Greedy
-from halidegym.envs import pipelines, suite_records
-from halidegym.envs.problem import SchedulingProblem
-from halidegym.evaluation import demo, parity_command, suites_command
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.agents.reference.process import AutoschedulerFailed
+from halidegym.envs import pipelines
+from halidegym.envs.pipelines import records as suite_records
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.evaluation.arguments.pipeline import Details
 from halidegym.evaluation.cli import main
-from halidegym.evaluation.parity import Check, Parity, Setting
-from halidegym.evaluation.pipeline_argument import Details
+from halidegym.evaluation.commands import parity as parity_command
+from halidegym.evaluation.commands import suites as suites_command
+from halidegym.evaluation.parity.check import Check, Parity, Setting
+from halidegym.evaluation.studies import demo
 from oracle.builder_problem import SSE_AVX2
 
 PIPELINES = pipelines_for_tests.__file__

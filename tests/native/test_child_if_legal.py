@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from halidegym.agents.plan import Rules
 from halidegym.envs import pipelines
 from halidegym.envs.pipelines import toys
-from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
 from halidegym.native._core import Decision, InvalidParameter, Space, State
 from oracle.builder_problem import AVX512
 

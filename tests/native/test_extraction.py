@@ -12,12 +12,12 @@ import pytest
 
 import analysis_pipelines
 import pipelines_for_tests
-from halidegym.agents.autoscheduler_process import AutoschedulerFailed, AutoschedulerRun, run_autoscheduler
-from halidegym.agents.greedy import Greedy
-from halidegym.agents.reference import Adams2019
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.agents.reference.autoschedulers import Adams2019
+from halidegym.agents.reference.process import AutoschedulerFailed, AutoschedulerRun, run_autoscheduler
 from halidegym.envs import pipelines
-from halidegym.envs.problem import SchedulingProblem
-from halidegym.envs.snapshot import PipelineSnapshot
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.snapshot import PipelineSnapshot
 from halidegym.native._core import UnsupportedPipeline
 from oracle.builder_problem import AVX512, SSE_AVX2
 from oracle.graph import (

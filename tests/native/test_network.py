@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from halidegym.agents.autoscheduler_process import plugin_path
+from halidegym.agents.reference.process import plugin_path
 from halidegym.native._core import CostModel, InstructionSet, InvalidParameter, available_instruction_sets
 from halidegym.native.weights import builtin_weights, make_weights
 from oracle.plugin_cost_model import Request, plugin_predict

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halidegym.envs.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import FormatError, InternalError, Problem, UnsupportedPipeline
 from pipelines_for_tests import ALL
 
@@ -68,7 +68,7 @@ def test_other_processes_agree() -> None:
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pipelines_for_tests import ALL\n"
-        "from halidegym.envs.problem import SchedulingProblem\n"
+        "from halidegym.envs.problems.problem import SchedulingProblem\n"
         "problem = SchedulingProblem.from_pipeline(ALL['triangular'](), target=sys.argv[2], parallelism=8).native\n"
         "print(problem.identity_bytes().hex())"
     )

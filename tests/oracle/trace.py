@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.agents.autoscheduler_process import plugin_path
 from halidegym.agents.reference import Adams2019, Problem, ReferenceResult
+from halidegym.agents.reference.process import plugin_path
 
 
 @dataclass(frozen=True)

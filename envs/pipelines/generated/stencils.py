@@ -5,7 +5,7 @@ from itertools import product
 
 import halide as hl
 
-from halidegym.envs.pipelines._expressions import add
+from halidegym.envs.pipelines.expressions import add
 from halidegym.envs.pipelines.generated.blueprint import Stage, Tensor
 from halidegym.envs.pipelines.generated.draws import Draws
 from halidegym.envs.pipelines.generated.kind import Coordinate, Operand

@@ -1,0 +1,308 @@
+"""Monte Carlo tree search over schedules (Haj-Ali et al. 2020, "ProTuner")."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from halidegym.agents.agent import Budget, check_at_least
+from halidegym.agents.native_search import NativeSearch
+from halidegym.agents.plan import Candidate, Plan
+from halidegym.agents.progress import OnProgress, progress_bar
+from halidegym.agents.spaces import AnySpace
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.timing.timers import RunTime, opened
+from halidegym.native._core import InvalidParameter, SearchResult, State, TreePolicy, mcts
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How a tree weighs the children of a node against each other: value and bonus of a child.
+
+    With n visits of the parent, n_j of the child, and T the costs of the simulations through the child, the search goes
+    on in the child of the largest ``value * (1 + bonus)`` ("multiplied") or ``value + bonus`` ("added"), where ``bonus =
+    weight * exploration * sqrt(log_factor * ln n / n_j)`` and `exploration` is that of the agent.
+
+    Attributes:
+        value: "mean_cost" is 1 / mean T, "mean_inverse" the mean of 1 / T, "best_cost" 1 / min T, "success_rate" the
+            mean of a reward that is 1 if a simulation beat the best cost known when the current root became one (for
+            the first root: the best cost so far), else 0.
+        bonus: "multiplied" or "added".
+        log_factor: of the logarithm.
+        weight: of the bonus, a constant of the formula.
+        normalized: take costs relative to the best so far, so that values lie in [0, 1].
+    """
+
+    value: Literal["mean_cost", "mean_inverse", "best_cost", "success_rate"]
+    bonus: Literal["multiplied", "added"]
+    log_factor: float = 1.0
+    weight: float = 1.0
+    normalized: bool = False
+
+
+SELECTIONS = {
+    "mean_cost": Selection("mean_cost", "multiplied"),
+    "mean_inverse": Selection("mean_inverse", "added", log_factor=2.0),
+    "ucb": Selection("mean_inverse", "added", log_factor=2.0, weight=2.0, normalized=True),
+    "best_cost": Selection("best_cost", "multiplied"),
+    "success_rate": Selection("success_rate", "added", log_factor=2.0),
+}
+"""The formulas by name: those of the paper's Table 1 ("mean_cost" and "mean_inverse"), of its equation 1 ("ucb", which wants
+exploration = 1/sqrt(2)), and the two that it describes as tried: the best cost, and the 0/1 reward."""
+
+
+_ITERATIONS = 100  # if nothing else limits the search
+
+_REPLAY: dict[str, Any] = {
+    "trees": 1,
+    "greedy_trees": 0,
+    "exploration": 0.3,
+    "deviations": 2.5,
+    "draws": 8,
+    "front_loading": 2.0,
+}
+
+_PRESETS: dict[str, dict[str, Any]] = {
+    "mcts_30s": {"seconds_per_decision": 30.0},
+    "mcts_10s": {"seconds_per_decision": 10.0},
+    "mcts_1s": {"seconds_per_decision": 1.0},
+    "mcts_0.5s": {"seconds_per_decision": 0.5},
+    "mcts_Cp10_30s": {"seconds_per_decision": 30.0, "exploration": 10.0},
+    "mcts_sqrt2_30s": {"seconds_per_decision": 30.0, "selection": "mean_inverse", "exploration": math.sqrt(2)},
+    "mcts_cost+real_30s": {"seconds_per_decision": 30.0, "measure": RunTime()},
+    "mcts_cost+real_1s": {"seconds_per_decision": 1.0, "measure": RunTime()},
+    "mcts_replay": _REPLAY,
+    "mcts_beam": _REPLAY | {"first_beam": 32},
+}
+
+
+@dataclass(frozen=True)
+class MCTS(NativeSearch):
+    """Monte Carlo tree search with an ensemble of trees that decide together (Haj-Ali et al. 2020).
+
+    Decision by decision, from the output to the inputs: every tree spends its budget on simulations of complete schedules
+    below the current root; then the best schedule of all trees decides, and every tree moves its root along, keeping what
+    is below. Forced decisions are taken at once.
+
+    With a number of iterations, equal seeds give equal plans for any number of threads. If neither iterations nor seconds
+    are given here, a budget given to `plan` is divided among the decisions; without one, each tree makes 100
+    iterations per decision.
+
+    Of the plan, `pass_candidates` has one candidate per decision: the schedule that decided it.
+
+    Attributes:
+        trees: how many.
+        greedy_trees: how many of them simulate greedily with the cost model; the others draw decisions uniformly.
+        iterations: simulations per tree and decision; None for no limit.
+        seconds_per_decision: wall-clock time per decision, which all trees share: with fewer threads than trees each
+            gets a part of it. None for no limit.
+        selection: the formula that a tree explores by: a name out of `SELECTIONS`, or parameters.
+        exploration: C_p, the weight of the formula's bonus.
+        winner: what decides: the "best" schedule, or the child with the best "average" cost.
+        epsilon: probability of a greedy step in the simulations of the other trees where they repeat nothing (the paper
+            tried 1/2).
+        deviations: in these simulations, how many steps on average do not repeat the decision that the best known schedule
+            has at the same depth (after the last-good-reply policy of Drake 2009); the first such schedule is greedy. None
+            for the paper's simulations, which repeat nothing.
+        draws: where the standard trees take a random child, in the tree and in simulations, of so many random ones it is the
+            one that the cost model rates best. 1 for the paper's, which do not ask the model there.
+        first_beam: size of a beam whose first pass gives the first schedule. None for no beam.
+        exploration_by_spread: multiply C_p by the relative standard deviation of the costs below the node.
+        exploration_decay: multiply C_p by this factor per level, counted from the first decision.
+        widening: exponent; a node visited v times has at most v^widening children. With 1 every decision is tried once
+            before the tree grows deeper.
+        front_loading: with a budget for the whole search, what is left of it falls with this power of the number of
+            decisions left: 1 gives all decisions equal shares, more gives the first ones more.
+        tree_memory: bytes for the nodes of all trees. When they are used up, the trees stop growing and simulations go on.
+        threads: None for as many as there are usable cores.
+        measure: given a `Schedule`, returns its run time in seconds, infinite if it fails. Then not the cost decides, but
+            the run time of each tree's best schedule: they are measured one after another, each once. The plan's
+            schedule is the fastest. (In `solve` it is given a state.) `RunTime()` measures on this machine, `RunTime(timer)`
+            with a `RecordingTimer` or a `Replay`.
+    """
+
+    trees: int = 16
+    greedy_trees: int = 1
+    iterations: int | None = None
+    seconds_per_decision: float | None = None
+    selection: str | Selection = "mean_cost"
+    exploration: float = 1.0
+    winner: Literal["best", "average"] = "best"
+    epsilon: float = 0.0
+    deviations: float | None = None
+    draws: int = 1
+    first_beam: int | None = None
+    exploration_by_spread: bool = False
+    exploration_decay: float = 1.0
+    widening: float = 1.0
+    front_loading: float = 1.0
+    tree_memory: int = 2**30
+    threads: int | None = None
+    measure: Callable[[Any], float] | RunTime | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_at_least(1, trees=self.trees, iterations=self.iterations, tree_memory=self.tree_memory)
+        check_at_least(1, threads=self.threads, draws=self.draws, first_beam=self.first_beam)
+        check_at_least(0, greedy_trees=self.greedy_trees)
+        if self.greedy_trees > self.trees:
+            raise InvalidParameter(
+                f"greedy_trees={self.greedy_trees} is more than trees={self.trees}; give at most that"
+            )
+        for name, value in (
+            ("seconds_per_decision", self.seconds_per_decision),
+            ("widening", self.widening),
+            ("front_loading", self.front_loading),
+            ("deviations", self.deviations),
+            ("exploration_decay", self.exploration_decay),
+        ):
+            if value is not None and not value > 0:
+                raise InvalidParameter(f"{name}={value} is out of range; give a number above 0")
+        if not self.exploration >= 0:
+            raise InvalidParameter(f"exploration={self.exploration} is out of range; give a number of at least 0")
+        if not 0 <= self.epsilon <= 1:
+            raise InvalidParameter(f"epsilon={self.epsilon} is no probability; give a number from 0 to 1")
+        if self.winner not in ("best", "average"):
+            raise InvalidParameter(f"winner={self.winner!r} is unknown; give 'best' or 'average'")
+        if isinstance(self.selection, str) and self.selection not in SELECTIONS:
+            raise InvalidParameter(f"selection={self.selection!r} is unknown; give one of {', '.join(SELECTIONS)}")
+
+    @staticmethod
+    def presets() -> tuple[str, ...]:
+        """Names of the paper's configurations, and of ours for small budgets, "mcts_replay" and "mcts_beam"."""
+        return tuple(_PRESETS)
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> MCTS:
+        """Return a configuration of the paper's Table 1 (and mcts_0.5s, of its Figure 9), or one of ours.
+
+        Args:
+            name: one of `presets`, e.g. "mcts_1s".
+            changes: parameters that differ.
+
+        Raises:
+            InvalidParameter: there is no such preset.
+        """
+        if name not in _PRESETS:
+            raise InvalidParameter(f"There is no preset {name!r}; give one of {', '.join(_PRESETS)}")
+        return cls(**(_PRESETS[name] | changes))
+
+    def search(
+        self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None = None
+    ) -> Plan:
+        """Do what `plan` does, with a callback, which can end the search from another thread."""
+        if self.measure is None:
+            return super().search(problem, budget, seed, on_progress)
+        with _of_states(self.measure, problem) as measure:
+            record = _Record(measure, budget.measurements)
+            recording = dataclasses.replace(self, measure=cast(Any, record))
+            plan = NativeSearch.search(recording, problem, budget, seed, on_progress)
+        return _by_run_time(dataclasses.replace(plan, agent=repr(self)), record)
+
+    def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
+        unlimited = self.seconds_per_decision is budget.seconds is budget.evaluations is budget.expansions is None
+        if isinstance(self.measure, RunTime):
+            raise InvalidParameter("RunTime() times schedules; in solve, measure must be a function of a state")
+        if self.measure is None or isinstance(self.measure, _Record):
+            record = self.measure
+        else:
+            record = _Record(self.measure, budget.measurements)
+        return mcts(
+            space,
+            trees=self.trees,
+            greedy_trees=self.greedy_trees,
+            epsilon=self.epsilon,
+            deviations=self.deviations,
+            draws=self.draws,
+            first_beam=self.first_beam,
+            iterations=_ITERATIONS if unlimited and self.iterations is None else self.iterations,
+            seconds_per_decision=self.seconds_per_decision,
+            policy=self._policy(),
+            winner=self.winner,
+            widening=self.widening,
+            front_loading=self.front_loading,
+            tree_memory=self.tree_memory,
+            threads=len(os.sched_getaffinity(0)) if self.threads is None else self.threads,
+            measure=record,
+            seed=seed,
+            **budget.limits,
+            on_progress=on_progress,
+        )
+
+    def _policy(self) -> TreePolicy:
+        selection = SELECTIONS[self.selection] if isinstance(self.selection, str) else self.selection
+        return TreePolicy(
+            value=selection.value,
+            bonus=selection.bonus,
+            exploration=selection.weight * self.exploration,
+            log_factor=selection.log_factor,
+            normalized=selection.normalized,
+            exploration_by_spread=self.exploration_by_spread,
+            exploration_decay=self.exploration_decay,
+        )
+
+    def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
+        return progress_bar(f"Tree search, {problem.name}", 2 * problem.num_nodes, lambda _pass, depth, _: depth)
+
+
+@contextlib.contextmanager
+def _of_states(
+    measure: Callable[[Any], float] | RunTime, problem: SchedulingProblem
+) -> Iterator[Callable[[State], float]]:
+    """A measurement of schedules as one of complete states."""
+    if not isinstance(measure, RunTime):
+        yield lambda state: measure(Schedule.from_state(problem, state))
+        return
+    with opened(measure.timer) as timer:
+        yield lambda state: timer.time(problem, Schedule.from_state(problem, state), cost=state.cost()).median_s
+
+
+class _Record:
+    """Measures complete states, each once, as long as the budget of measurements lasts."""
+
+    def __init__(self, measure: Callable[[Any], float], measurements: int | None) -> None:
+        self._measure = measure
+        self._measurements = measurements
+        self._seconds: dict[tuple[int, ...], float] = {}
+
+    def __call__(self, state: Any, actions: list[int]) -> float | None:
+        """Return seconds, or None if that was not measured and no measurement is left."""
+        key = tuple(actions)
+        if key not in self._seconds:
+            if self._measurements is not None and len(self._seconds) >= self._measurements:
+                return None
+            self._seconds[key] = self._measure(state)
+        return self._seconds[key]
+
+    @property
+    def count(self) -> int:
+        """How many states were measured."""
+        return len(self._seconds)
+
+    def seconds(self, candidate: Candidate) -> float:
+        """Return what is known of a candidate; infinity if nothing is."""
+        return self._seconds.get(candidate.actions, math.inf)
+
+
+def _by_run_time(plan: Plan, record: _Record) -> Plan:
+    """Return the plan with the fastest schedule first, where at least one could be measured."""
+    fastest = min((*plan.pass_candidates, *plan.candidates), key=record.seconds)
+    run_time = record.seconds(fastest)
+    if math.isinf(run_time):
+        return dataclasses.replace(plan, measurements=record.count)
+    others = tuple(candidate for candidate in plan.candidates if candidate.actions != fastest.actions)
+    return dataclasses.replace(
+        plan,
+        cost=fastest.cost,
+        schedule=plan.schedule_of(fastest),
+        candidates=(fastest, *others),
+        run_time=run_time,
+        measurements=record.count,
+    )

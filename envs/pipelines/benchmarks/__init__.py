@@ -1,0 +1,1 @@
+"""The sixteen applications of the papers, one file each."""

@@ -1,0 +1,143 @@
+"""The problems that an environment draws its episodes from, with what is derived from each once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from halidegym.envs.pipelines import generated
+from halidegym.envs.problems.fingerprint import Fingerprint, fingerprint
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.snapshot import Estimate
+from halidegym.envs.sources import ProblemSource, load_problem, load_problems
+from halidegym.native import _core
+from halidegym.native.weights import builtin_weights, load_weights
+
+RANDOM = "random"
+"""The source that stands for a generated pipeline per episode."""
+
+_KEPT = 16  # generated tasks, for states of late episodes to come back to
+
+
+class PreparedProblem:
+    """One problem of an environment, with what is derived from it once."""
+
+    def __init__(
+        self, problem: SchedulingProblem, weights: _core.Weights, subtiling: bool, memory_limit: int | None
+    ) -> None:
+        self.problem = problem
+        self.space = _core.Space(
+            problem.native, weights, subtiling=subtiling, memory_limit=-1 if memory_limit is None else memory_limit
+        )
+        self.shape = _core.ObservationShape.of(self.space)
+        self.fingerprint: Fingerprint = fingerprint(problem, weights)
+
+    @functools.cached_property
+    def greedy(self) -> _core.Solution:
+        """What greedy search with the cost model finds.
+
+        Raises:
+            SearchExhausted: it finds no schedule within the memory limit.
+        """
+        return _core.beam_search(self.space, beam_size=1).solutions[0]
+
+
+class PreparedProblems(Protocol):
+    """All tasks of an environment, by their index."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int) -> PreparedProblem: ...
+
+    def given_problems(self) -> tuple[SchedulingProblem, ...]:
+        """Their problems, but none of generated tasks, which have no end."""
+
+    def least_sizes(self) -> tuple[int, int, int]:
+        """The numbers of stages, edges and loops that an observation of any of the tasks needs room for."""
+
+
+def load_prepared_problems(
+    pipeline: ProblemSource | Sequence[ProblemSource],
+    *,
+    target: str | None,
+    parallelism: int | None,
+    estimates: Mapping[str, Estimate] | None,
+    pipeline_options: Mapping[str, Any] | None,
+    weights: _core.Weights | str | Path | None,
+    subtiling: bool,
+    memory_limit: int | None,
+) -> PreparedProblems:
+    """The tasks that the arguments of an environment stand for.
+
+    Raises:
+        InvalidParameter: estimates or options are given for generated pipelines, which have none.
+        Error: see `load_problems` and `load_weights`.
+    """
+    model = _weights(weights)
+
+    def make(problem: SchedulingProblem) -> PreparedProblem:
+        return PreparedProblem(problem, model, subtiling, memory_limit)
+
+    if isinstance(pipeline, str) and pipeline == RANDOM:
+        if estimates or pipeline_options:
+            raise _core.InvalidParameter(
+                "Generated pipelines take neither estimates nor pipeline_options: leave them out"
+            )
+        return _Generated(
+            lambda number: make(
+                load_problem(generated.name_of("train", number), target=target, parallelism=parallelism)
+            )
+        )
+    problems = load_problems(
+        pipeline, target=target, parallelism=parallelism, estimates=estimates, pipeline_options=pipeline_options
+    )
+    return _Given([make(problem) for problem in problems])
+
+
+class _Given:
+    def __init__(self, prepared: Sequence[PreparedProblem]) -> None:
+        self._prepared = tuple(prepared)
+
+    def __len__(self) -> int:
+        return len(self._prepared)
+
+    def __getitem__(self, index: int) -> PreparedProblem:
+        return self._prepared[index]
+
+    def given_problems(self) -> tuple[SchedulingProblem, ...]:
+        return tuple(task.problem for task in self._prepared)
+
+    def least_sizes(self) -> tuple[int, int, int]:
+        shapes = [task.shape for task in self._prepared]
+        return (
+            max(shape.stages for shape in shapes),
+            max(shape.edges for shape in shapes),
+            max(shape.loops for shape in shapes),
+        )
+
+
+class _Generated:
+    """The train split of the generated pipelines. Each is built when it is drawn; the last ones are kept."""
+
+    def __init__(self, make: Callable[[int], PreparedProblem]) -> None:
+        self._make = functools.lru_cache(maxsize=_KEPT)(make)
+
+    def __len__(self) -> int:
+        return generated.COUNT
+
+    def __getitem__(self, index: int) -> PreparedProblem:
+        return self._make(index)
+
+    def given_problems(self) -> tuple[SchedulingProblem, ...]:
+        return ()
+
+    def least_sizes(self) -> tuple[int, int, int]:
+        return generated.MAX_STAGES, generated.MAX_EDGES, generated.MAX_LOOPS
+
+
+def _weights(weights: _core.Weights | str | Path | None) -> _core.Weights:
+    if weights is None:
+        return builtin_weights()
+    return weights if isinstance(weights, _core.Weights) else load_weights(weights)

@@ -1,0 +1,272 @@
+"""The scheduling problem of a Halide pipeline: the public face of the extraction."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import halide as hl
+
+from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
+from halidegym.native import _core
+
+PipelineLike: TypeAlias = hl.Func | hl.Pipeline | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
+"""What `SchedulingProblem.from_pipeline` accepts; a path leads to an `.hlpipe` file."""
+
+# A saved problem: the magic, the version, the lengths of the two sections, their SHA-256, and the sections: the native
+# problem and the snapshot of the pipeline. The checksum comes before anything is handed to Halide, which does not survive
+# damaged bytes.
+_MAGIC = b"halidegym problem\n"
+_VERSION = 1
+_HEADER = struct.Struct("<IQQ32s")
+
+
+class SchedulingProblem:
+    """What has to be decided to schedule a Halide pipeline for a machine, as immutable plain data.
+
+    It holds the analysis of the pipeline that the Adams2019 autoscheduler starts from (Adams et al. 2019), and a snapshot
+    of the pipeline itself, from which `pipeline()` makes fresh copies. Everything that searches or learns schedules works
+    on the data alone. A problem can be pickled, compared, and used as a key of a dict.
+
+    Two problems are equal if their analysis, target and parallelism are, whatever their names.
+    """
+
+    __slots__ = ("_native", "_snapshot")
+
+    def __init__(self, native: _core.Problem, snapshot: PipelineSnapshot) -> None:
+        """Used by the constructors below; start from `from_pipeline` or `load`."""
+        self._native = native
+        self._snapshot = snapshot
+
+    @classmethod
+    def from_pipeline(
+        cls,
+        pipeline: PipelineLike,
+        *,
+        target: str | hl.Target = "host",
+        parallelism: int | None = None,
+        estimates: Mapping[str, Estimate] | None = None,
+        name: str | None = None,
+    ) -> SchedulingProblem:
+        """Analyse a pipeline. It is only read: the problem works on a private copy.
+
+        Args:
+            pipeline: a `halide.Func`, a `halide.Pipeline`, a function without arguments that returns one, or the path of an
+                `.hlpipe` file. It must carry no schedule with splits, and all its outputs need estimates.
+            target: a Halide target string, or "host": this machine.
+            parallelism: number of cores to schedule for; the usable cores of this machine by default.
+            estimates: estimates of parameters and outputs by their name, which go before those set on them: a number for
+                a `Param`, (min, extent) of every dimension for an `ImageParam` or an output. An `.hlpipe` file holds none
+                of parameters, so they have to be given for those that occur in its definitions.
+            name: what reports call the problem; by default the name of the function, the file or the first output.
+
+        Raises:
+            InvalidParameter: the target, the parallelism or an estimate is out of its range.
+            MissingEstimate: an output or a parameter lacks an estimate.
+            UnsupportedPipeline: the pipeline is none that the analysis can express.
+            FormatError: the file is no serialized pipeline.
+            TypeError: `pipeline` is none of the above.
+        """
+        built, default_name = _build(pipeline)
+        snapshot = PipelineSnapshot.take(built).with_estimates(estimates or {})
+        native = _core.extract_problem(
+            pipeline=snapshot.serialized,
+            parameters=list(snapshot.parameters),
+            target=str(target),
+            parallelism=_usable_cores() if parallelism is None else parallelism,
+            name=default_name if name is None else name,
+        )
+        return cls(native, snapshot)
+
+    @property
+    def native(self) -> _core.Problem:
+        """The problem as the C++ core sees it."""
+        return self._native
+
+    @property
+    def name(self) -> str:
+        """What reports call the problem."""
+        return self._native.name
+
+    @property
+    def target(self) -> str:
+        """Halide target string; never "host"."""
+        return self._native.target
+
+    @property
+    def parallelism(self) -> int:
+        """Number of cores to schedule for."""
+        return self._native.parallelism
+
+    @property
+    def hash(self) -> str:
+        """Hexadecimal digest of the analysis, the target and the parallelism; the same in every process."""
+        return hashlib.sha256(self._native.identity_bytes()).hexdigest()
+
+    @property
+    def nodes(self) -> Sequence[_core.Node]:
+        """The Funcs, consumers before producers; read-only."""
+        return self._native.nodes
+
+    @property
+    def stages(self) -> Sequence[_core.Stage]:
+        """The definitions of all Funcs, by node, pure definition first; read-only."""
+        return self._native.stages
+
+    @property
+    def edges(self) -> Sequence[_core.Edge]:
+        """Which stage calls which other Func, by consumer stage; read-only."""
+        return self._native.edges
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of Funcs, inputs included."""
+        return len(self.nodes)
+
+    @property
+    def num_stages(self) -> int:
+        """Number of definitions of all Funcs, inputs included."""
+        return len(self.stages)
+
+    def pipeline(self) -> hl.Pipeline:
+        """A fresh, unscheduled copy of the pipeline; to schedule it, to run it, or to give it to an autoscheduler.
+
+        Its Funcs and parameters have their original names, and the parameters their estimates, ranges and constraints.
+        """
+        return self._snapshot.restore()
+
+    def with_parallelism(self, parallelism: int) -> SchedulingProblem:
+        """The same problem for another number of cores.
+
+        Raises:
+            InvalidParameter: `parallelism` is below 1.
+        """
+        return type(self)(_core.with_parallelism(self._native, parallelism), self._snapshot)
+
+    def to_bytes(self) -> bytes:
+        """The problem and its pipeline, for `from_bytes`.
+
+        Raises:
+            UnsupportedPipeline: a region of the pipeline has bounds that only Halide can evaluate.
+        """
+        native, snapshot = self._native.to_bytes(), self._snapshot.to_bytes()
+        digest = hashlib.sha256(native + snapshot).digest()
+        return _MAGIC + _HEADER.pack(_VERSION, len(native), len(snapshot), digest) + native + snapshot
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> SchedulingProblem:
+        """The problem that `to_bytes` wrote.
+
+        Raises:
+            FormatError: the bytes are truncated, damaged, of another version, or something else altogether.
+        """
+        if not data.startswith(_MAGIC):
+            raise _core.FormatError(
+                "This is no saved scheduling problem. Give a file that SchedulingProblem.save wrote."
+            )
+        start = len(_MAGIC) + _HEADER.size
+        if len(data) < start:
+            raise _core.FormatError("The saved scheduling problem is truncated. Save it again.")
+        version, native_length, snapshot_length, digest = _HEADER.unpack_from(data, len(_MAGIC))
+        if version != _VERSION:
+            raise _core.FormatError(
+                f"The scheduling problem was saved in version {version} of the format; this is version {_VERSION}. "
+                "Extract it again from the pipeline."
+            )
+        body = data[start:]
+        if len(body) != native_length + snapshot_length or hashlib.sha256(body).digest() != digest:
+            raise _core.FormatError("The saved scheduling problem is truncated or damaged. Save it again.")
+        native = _core.Problem.from_bytes(body[:native_length])
+        return cls(native, PipelineSnapshot.from_bytes(body[native_length:]))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the problem and its pipeline to one file.
+
+        Raises:
+            UnsupportedPipeline: a region of the pipeline has bounds that only Halide can evaluate.
+            OSError: the file cannot be written.
+        """
+        Path(path).write_bytes(self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SchedulingProblem:
+        """Read a file that `save` wrote.
+
+        Raises:
+            FormatError: the file is truncated, damaged, of another version, or something else altogether.
+            OSError: the file cannot be read.
+        """
+        try:
+            return cls.from_bytes(Path(path).read_bytes())
+        except _core.FormatError as error:
+            raise _core.FormatError(f"{os.fspath(path)}: {error}") from error
+
+    def __eq__(self, other: object) -> bool:
+        return self.hash == other.hash if isinstance(other, SchedulingProblem) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __reduce__(self) -> tuple[Callable[[bytes], SchedulingProblem], tuple[bytes]]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def __repr__(self) -> str:
+        return (
+            f"SchedulingProblem({self.name!r}, {self.num_nodes} nodes, {self.num_stages} stages, "
+            f"target={self.target!r}, parallelism={self.parallelism})"
+        )
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _build(pipeline: PipelineLike) -> tuple[hl.Pipeline, str]:
+    """The pipeline itself, and what to call it."""
+    if isinstance(pipeline, str | os.PathLike):
+        return _read_hlpipe(Path(pipeline)), Path(pipeline).stem
+    if isinstance(pipeline, hl.Func):
+        return hl.Pipeline(pipeline), _stem(pipeline.name())
+    if isinstance(pipeline, hl.Pipeline):
+        outputs = pipeline.outputs() if pipeline.defined() else []
+        return pipeline, _stem(outputs[0].name()) if outputs else ""
+    if callable(pipeline):
+        built = pipeline()
+        if isinstance(built, hl.Func | hl.Pipeline):
+            built, name = _build(built)
+            function_name = getattr(pipeline, "__name__", "<lambda>")
+            return built, name if function_name == "<lambda>" else function_name
+        raise TypeError(
+            f"The function {pipeline!r} returned a {type(built).__name__}, not a halide.Func or halide.Pipeline"
+        )
+    raise TypeError(
+        f"A pipeline is a halide.Func, a halide.Pipeline, a function that returns one, or the path of an .hlpipe file; "
+        f"not a {type(pipeline).__name__}"
+    )
+
+
+def _stem(func_name: str) -> str:
+    """The name without the suffix that keeps it unique in this process."""
+    return func_name.partition("$")[0]
+
+
+def _read_hlpipe(path: Path) -> hl.Pipeline:
+    # A process of its own tries first: Halide does not survive a damaged file.
+    attempt = subprocess.run(
+        [sys.executable, "-c", "import sys, halide; assert halide.deserialize_pipeline(sys.argv[1]).outputs()", path],
+        capture_output=True,
+        check=False,
+    )
+    if attempt.returncode != 0:
+        path.open("rb").close()
+        raise _core.FormatError(
+            f"{path} is no pipeline that Halide can read. "
+            "Write it with halide.serialize_pipeline of the installed version."
+        )
+    return hl.deserialize_pipeline(path)

@@ -1,0 +1,32 @@
+"""What a search space of schedules allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.native._core import Space, Weights
+from halidegym.native.weights import builtin_weights
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a search space allows. Actions mean something only in the space that they were chosen in.
+
+    Attributes:
+        subtiling: whether a Func may be tiled more than once; without it, all placements precede all parallelizations
+            (search-and-cost-model.md, section 1.6).
+        memory_limit: bytes of working set beyond the outputs that a schedule may need; None for no limit.
+    """
+
+    subtiling: bool = True
+    memory_limit: int | None = None
+
+    def space(self, problem: SchedulingProblem, weights: Weights | None = None) -> Space:
+        """Return the search space of a problem under these rules; weights of the cost model, None for the built-in ones."""
+        return Space(
+            problem.native,
+            builtin_weights() if weights is None else weights,
+            subtiling=self.subtiling,
+            memory_limit=-1 if self.memory_limit is None else self.memory_limit,
+        )

@@ -1,0 +1,1 @@
+"""Complete schedules as values: found by search, by Halide's autoschedulers, or to be trusted."""

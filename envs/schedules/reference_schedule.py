@@ -1,0 +1,43 @@
+"""A schedule that one of Halide's own autoschedulers made."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import halide as hl
+
+from halidegym.envs.problems.problem import SchedulingProblem
+
+
+@dataclasses.dataclass(frozen=True)
+class ReferenceSchedule:
+    """How every Func of a pipeline is computed, as an autoscheduler of the ``halide`` package chose.
+
+    Immutable and picklable.
+
+    Attributes:
+        problem: the problem that it schedules.
+        autoscheduler: its name.
+        source: C++ source that schedules a ``Halide::Pipeline`` named ``pipeline``.
+        nest: the text of the loop nest; empty if the autoscheduler prints none.
+        scheduled: the pipeline with the schedule applied, serialized without its parameters.
+    """
+
+    problem: SchedulingProblem
+    autoscheduler: str
+    source: str
+    nest: str
+    scheduled: bytes = dataclasses.field(repr=False)
+
+    def cpp(self) -> str:
+        """C++ source that schedules a `Halide::Pipeline` named `pipeline`, as the autoscheduler printed it."""
+        return self.source
+
+    def loop_nest(self) -> str:
+        """The loop nest as indented text, in the notation of `Schedule.loop_nest`; empty if there is none."""
+        return self.nest.removeprefix("\n")
+
+    def pipeline(self) -> hl.Pipeline:
+        """A fresh copy of the pipeline with the schedule applied, to be compiled or run."""
+        _, parameters = hl.serialize_pipeline(self.problem.pipeline(), get_params=True)
+        return hl.deserialize_pipeline(self.scheduled, parameters)

@@ -1,0 +1,91 @@
+"""A complete schedule as a value: shown as source code, applied to a pipeline, sent to another process."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import halide as hl
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
+from halidegym.native import _core
+
+
+@dataclasses.dataclass(frozen=True)
+class Schedule:
+    """How every Func of a pipeline is computed. Immutable and picklable.
+
+    Attributes:
+        problem: the problem that it schedules.
+        directives: the scheduling calls, one entry a scheduled stage, as plain data.
+        nest: the text of the loop nest.
+    """
+
+    problem: SchedulingProblem
+    directives: tuple[_core.StageDirectives, ...]
+    nest: str
+
+    @classmethod
+    def from_state(cls, problem: SchedulingProblem, state: _core.State) -> Schedule:
+        """The schedule that a complete state of this problem stands for.
+
+        Raises:
+            InvalidParameter: decisions are still to be made.
+        """
+        return cls(problem, tuple(state.directives()), state.dump())
+
+    @classmethod
+    def from_actions(cls, problem: SchedulingProblem, rules: Rules, actions: Sequence[int]) -> Schedule:
+        """The schedule that a complete sequence of decisions leads to; they mean something only under their rules.
+
+        Raises:
+            InvalidParameter: an action is illegal, or there are too few or too many.
+        """
+        state = rules.space(problem).initial_state()
+        for action in actions:
+            state = state.apply(action)
+        return cls.from_state(problem, state)
+
+    def cpp(self) -> str:
+        """C++ source that schedules a `Halide::Pipeline` named `pipeline`.
+
+        For the same loop nest it is, to the letter, what Halide's Adams2019 autoscheduler prints. As there, a `$` in a
+        name becomes an underscore.
+        """
+        return _core.schedule_source(self.problem.native, list(self.directives))
+
+    def python(self) -> str:
+        """Python source that schedules a `halide.Pipeline` named `pipeline`."""
+        return _core.python_source(self.problem.native, list(self.directives))
+
+    def loop_nest(self) -> str:
+        """The loop nest as indented text, in the notation of the Adams2019 autoscheduler.
+
+        One line a loop level: the Func, the trip counts innermost first (`v`: vectorized, `c`: of constant extent), the
+        vectorized loop and storage dimension, and `t` (may be tiled further), `p` (parallel) or `*` (innermost).
+        """
+        return self.nest.removeprefix("\n")
+
+    def pipeline(self) -> hl.Pipeline:
+        """A fresh copy of the pipeline with the schedule applied, to be compiled or run.
+
+        Raises:
+            CompileError: Halide refuses a call.
+        """
+        pipeline = self.problem.pipeline()
+        self.apply(pipeline)
+        return pipeline
+
+    def apply(self, pipeline: hl.Pipeline | hl.Func) -> None:
+        """Schedule a pipeline: the one that the problem was made from, or one built in the same way.
+
+        Args:
+            pipeline: unscheduled; its Funcs are changed.
+
+        Raises:
+            InvalidParameter: it is another pipeline, or has a schedule already; nothing was changed.
+            CompileError: Halide refuses a call; the calls before it stay in effect.
+        """
+        target = hl.Pipeline(pipeline) if isinstance(pipeline, hl.Func) else pipeline
+        _core.apply_schedule(self.problem.native, list(self.directives), target)

@@ -1,0 +1,53 @@
+"""The schedule whose results are believed."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import halide as hl
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.native import _core
+
+
+@dataclasses.dataclass(frozen=True)
+class TrustedSchedule:
+    """Every Func at the root; of its pure loops the innermost is vectorized, and the outermost of several parallel.
+
+    Too simple to be wrong, yet fast enough to be run: an unscheduled pipeline computes everything inline, which can take
+    exponentially long. It is what the results of all other schedules are compared with. Immutable and picklable.
+
+    Attributes:
+        problem: the problem that it schedules.
+    """
+
+    problem: SchedulingProblem
+
+    def pipeline(self) -> hl.Pipeline:
+        """A fresh copy of the pipeline with the schedule applied, to be compiled or run."""
+        pipeline = self.problem.pipeline()
+        nodes = {node.name: node for node in self.problem.nodes}
+        for func in _funcs(pipeline):
+            func.compute_root()
+            if node := nodes.get(func.name()):
+                for stage in self.problem.stages[node.first_stage : node.first_stage + node.num_stages]:
+                    _schedule(func if stage.index == 0 else func.update(stage.index - 1), stage)
+        return pipeline
+
+
+def _schedule(handle: hl.Func | hl.Stage, stage: _core.Stage) -> None:
+    pure = [hl.Var(loop.variable) for loop in stage.loops if loop.pure and not loop.rvar]
+    if pure:
+        # Neither reads nor writes a point that the others do not, however odd the extent.
+        handle.vectorize(pure[0], stage.vector_size, hl.TailStrategy.GuardWithIf)
+        if len(pure) > 1:
+            handle.parallel(pure[-1])
+
+
+def _funcs(pipeline: hl.Pipeline) -> list[hl.Func]:
+    funcs: list[hl.Func] = []
+    while True:
+        try:
+            funcs.append(pipeline.get_func(len(funcs)))
+        except hl.HalideError:
+            return funcs

@@ -1,0 +1,1 @@
+"""Compiling schedules and measuring their run times."""

@@ -1,0 +1,114 @@
+"""What happens in the process in which Halide compiles.
+
+LLVM can abort the process that it runs in, so it gets one of its own, which runs `serve`. It reads pickled requests from
+its standard input, writes object files, and answers each with a pickled `Reply`. Messages are preceded by their length.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pickle
+import struct
+import sys
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+import halide as hl
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.schedule_like import ScheduleLike
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.native import _core
+
+KERNEL = "kernel"
+"""Name of the compiled function."""
+
+LENGTH = struct.Struct("<Q")
+"""How the length of a message is written."""
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelRequest:
+    """To compile a scheduled pipeline, without Halide's runtime, to an object file."""
+
+    problem: SchedulingProblem
+    schedule: ScheduleLike
+    object_path: str
+
+
+@dataclasses.dataclass(frozen=True)
+class RuntimeRequest:
+    """To write Halide's runtime for a target to an object file."""
+
+    target: str
+    object_path: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Reply:
+    """How a request went.
+
+    Attributes:
+        outcome: "ok"; "error": Halide refused; "out_of_memory".
+        error: why Halide refused; empty if it did not.
+        halide_s: seconds spent in Halide.
+    """
+
+    outcome: Literal["ok", "error", "out_of_memory"]
+    error: str
+    halide_s: float
+
+
+def _compile_kernel(request: KernelRequest) -> float:
+    pipeline = (request.schedule or request.problem).pipeline()
+    # Halide's serialization keeps the estimates of a Func, but those of its output buffer are what the compiled kernel
+    # tells its runner.
+    regions = {node.name: node.estimated_region for node in request.problem.nodes}
+    for output in pipeline.outputs():
+        output.set_estimates(_run_region(output, regions[output.name()]))
+    target = hl.Target(request.problem.target).with_feature(hl.TargetFeature.NoRuntime)
+    if isinstance(request.schedule, TrustedSchedule):
+        target = target.with_feature(hl.TargetFeature.LargeBuffers)  # all intermediate images are there as a whole
+    arguments = pipeline.infer_arguments()
+    begin = time.perf_counter()
+    pipeline.compile_to_object(request.object_path, arguments, KERNEL, target)
+    return time.perf_counter() - begin
+
+
+def _run_region(output: hl.Func, estimated: Sequence[_core.Span]) -> list[tuple[int, int]]:
+    """Min and extent per dimension of the region to compute: the estimated one, but for bounds promised to the compiler.
+
+    The published estimates of conv_layer contradict its bounds (benchmark-pipelines.md, section 12).
+    """
+    promised = _core.read_parameter(output.output_buffers()[0].parameter()).values
+    return [
+        (int(promised.get(f"min.{d}", ("", span.min))[1]), int(promised.get(f"extent.{d}", ("", span.extent))[1]))
+        for d, span in enumerate(estimated)
+    ]
+
+
+def _carry_out(request: KernelRequest | RuntimeRequest) -> Reply:
+    begin = time.perf_counter()
+    try:
+        if isinstance(request, RuntimeRequest):
+            hl.compile_standalone_runtime(request.object_path, hl.Target(request.target))
+            return Reply("ok", "", time.perf_counter() - begin)
+        return Reply("ok", "", _compile_kernel(request))
+    except (hl.HalideError, _core.Error) as error:
+        return Reply("error", str(error), time.perf_counter() - begin)
+    except MemoryError as error:
+        return Reply("out_of_memory", f"the compiler ran out of memory {error}".strip(), time.perf_counter() - begin)
+
+
+def serve() -> None:
+    """Carry out the requests on standard input until it ends."""
+    # Whatever else prints must not come between the replies.
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    requests = sys.stdin.buffer
+    while header := requests.read(LENGTH.size):
+        reply = pickle.dumps(_carry_out(pickle.loads(requests.read(*LENGTH.unpack(header)))))
+        replies.write(LENGTH.pack(len(reply)) + reply)
+        replies.flush()

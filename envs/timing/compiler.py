@@ -1,0 +1,207 @@
+"""From schedules to machine code in shared libraries, with everything that can abort in processes of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import importlib.metadata
+import pickle
+import queue
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes.confined import ConfinedProcess, Finished, ProcessEnded, python_command, run_process
+from halidegym.envs.processes.files import cache_directory
+from halidegym.envs.schedules.schedule_like import ScheduleLike
+from halidegym.envs.timing.compile_worker import LENGTH, KernelRequest, Reply, RuntimeRequest
+
+DEFAULT_MEMORY_BYTES = 8 << 30
+"""Address space that a compiling process may have."""
+
+# A worker is replaced after so many requests, so that whatever Halide leaks has an end.
+_REQUESTS_PER_WORKER = 200
+
+
+class CompilationError(Exception):
+    """A process of the compilation did not go well.
+
+    Attributes:
+        finished: how it ended.
+    """
+
+    def __init__(self, finished: Finished) -> None:
+        super().__init__(finished.error)
+        self.finished = finished
+
+
+@dataclasses.dataclass(frozen=True)
+class CompileTimes:
+    """What a compilation took, in seconds of wall-clock time.
+
+    Attributes:
+        halide_s: Halide's own compiler.
+        compile_s: from the schedule to the object file, Halide included.
+        link_s: from there to the library.
+    """
+
+    halide_s: float = 0.0
+    compile_s: float = 0.0
+    link_s: float = 0.0
+
+
+class Compiler:
+    """Compiles schedules in worker processes, which are started when first needed and then kept.
+
+    Safe to call from several threads: as many compile at once as there are workers. Use as a context.
+
+    Args:
+        workers: how many processes.
+        memory_bytes: address space that each may have.
+    """
+
+    def __init__(self, workers: int = 1, *, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
+        self._workers = [_Worker(memory_bytes) for _ in range(workers)]
+        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+
+    def __enter__(self) -> Compiler:
+        return self
+
+    def __exit__(
+        self, exception_type: type[BaseException] | None, exception: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def workers(self) -> int:
+        """How many schedules it compiles at once."""
+        return len(self._workers)
+
+    def close(self) -> None:
+        """End the worker processes."""
+        for worker in self._workers:
+            worker.close()
+
+    def interrupt(self) -> None:
+        """Make compilations fail that are under way in other threads."""
+        for worker in self._workers:
+            worker.interrupt()
+
+    def compile(
+        self, problem: SchedulingProblem, schedule: ScheduleLike, library: Path, *, timeout_s: float = 300.0
+    ) -> CompileTimes:
+        """Compile a scheduled pipeline to a shared library that needs Halide's runtime beside it.
+
+        Args:
+            problem: what is scheduled; its target is compiled for.
+            schedule: of it.
+            library: the file to write.
+            timeout_s: seconds after which the compilation is given up.
+
+        Raises:
+            CompilationError: Halide refused the schedule, crashed or took too long, or no linker is installed.
+        """
+        object_path = library.with_suffix(".o")
+        begin = time.perf_counter()
+        reply = self._call(KernelRequest(problem, schedule, str(object_path)), timeout_s)
+        compiled = time.perf_counter()
+        _link(object_path, library)
+        object_path.unlink()
+        return CompileTimes(reply.halide_s, compiled - begin, time.perf_counter() - compiled)
+
+    def runtime_library(self, target: str) -> Path:
+        """Halide's runtime for a target as a shared library, built once a user and then kept in their cache directory.
+
+        Raises:
+            CompilationError: it cannot be built.
+            OSError: the cache directory cannot be written.
+        """
+        identity = f"{importlib.metadata.version('halide')} {target}"
+        directory = cache_directory()
+        path = directory / f"runtime-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
+        if not path.exists():
+            # Another process may be building it, too: each builds its own and puts it in place in one step.
+            with tempfile.TemporaryDirectory(dir=directory) as scratch:
+                object_path, built = Path(scratch, "runtime.o"), Path(scratch, "runtime.so")
+                self._call(RuntimeRequest(target, str(object_path)), timeout_s=300.0)
+                _link(object_path, built)
+                built.replace(path)
+        return path
+
+    def _call(self, request: KernelRequest | RuntimeRequest, timeout_s: float) -> Reply:
+        with self._worker() as worker:
+            reply = worker.call(request, timeout_s)
+        if reply.outcome != "ok":
+            raise CompilationError(Finished(reply.outcome, reply.error))
+        return reply
+
+    @contextlib.contextmanager
+    def _worker(self) -> Iterator[_Worker]:
+        worker = self._idle.get()
+        try:
+            yield worker
+        finally:
+            self._idle.put(worker)
+
+
+class _Worker:
+    """One compiling process at a time: a new one where the last one died."""
+
+    def __init__(self, memory_bytes: int) -> None:
+        self._memory_bytes = memory_bytes
+        self._process: ConfinedProcess | None = None
+        self._requests_left = 0
+
+    def call(self, request: KernelRequest | RuntimeRequest, timeout_s: float) -> Reply:
+        if self._process is None or not self._process.is_running or self._requests_left == 0:
+            self.close()
+            self._process, self._requests_left = self._start(), _REQUESTS_PER_WORKER
+        self._requests_left -= 1
+        message = pickle.dumps(request)
+        try:
+            self._process.send(LENGTH.pack(len(message)) + message, timeout_s)
+            (length,) = LENGTH.unpack(self._process.receive(LENGTH.size, timeout_s))
+            reply = pickle.loads(self._process.receive(length, timeout_s))
+        except ProcessEnded as ended:
+            raise CompilationError(ended.finished) from None
+        except BaseException:
+            self.close()  # Ctrl-C: its answer would be taken for that to the next request
+            raise
+        assert isinstance(reply, Reply)
+        return reply
+
+    def interrupt(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def _start(self) -> ConfinedProcess:
+        return ConfinedProcess(
+            python_command("from halidegym.envs.timing.compile_worker import serve; serve()"),
+            memory_bytes=self._memory_bytes,
+            # Whether an extent is constant is an estimate of the search; without the variable, Halide refuses to compile
+            # an unrolled loop whose extent it cannot prove to be constant.
+            environment={"HL_PERMIT_FAILED_UNROLL": "1"},
+        )
+
+
+def _link(object_path: Path, library: Path) -> None:
+    # The linker itself takes a fifth of the time that it takes through a compiler driver.
+    finished = Finished("error", "no linker found; install binutils or a C++ compiler")
+    for linker in ("ld", "c++", "g++", "clang++"):
+        if shutil.which(linker):
+            finished = run_process([linker, "-shared", object_path, "-o", library], timeout_s=60.0)
+            if finished.outcome == "ok":
+                return
+    raise CompilationError(finished)

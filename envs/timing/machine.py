@@ -1,0 +1,94 @@
+"""Which machine measures, and the lock that lets it do one thing at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import functools
+import hashlib
+import importlib.metadata
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from halidegym.envs.processes.files import cache_directory
+
+
+@dataclasses.dataclass(frozen=True)
+class Machine:
+    """What run times depend on besides the schedule: times may be compared where the machines are equal.
+
+    Attributes:
+        cpu: model name, with family, model and stepping.
+        cores: that a process may use.
+        cache_bytes: size of the last-level cache; 0 if unknown.
+        memory_gib: installed memory.
+        halide_version: of the compiler.
+    """
+
+    cpu: str
+    cores: int
+    cache_bytes: int
+    memory_gib: int
+    halide_version: str
+
+    @property
+    def fingerprint(self) -> str:
+        """Hexadecimal digest of all of it."""
+        return hashlib.sha256(repr(dataclasses.astuple(self)).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def this_machine() -> Machine:
+    """The machine that this process runs on."""
+    return Machine(
+        cpu=_cpu(),
+        cores=len(os.sched_getaffinity(0)),
+        cache_bytes=_last_level_cache(),
+        memory_gib=round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30),
+        halide_version=importlib.metadata.version("halide"),
+    )
+
+
+def _cpu() -> str:
+    fields: dict[str, str] = {}
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        fields.setdefault(name.strip(), value.strip())
+    numbers = [fields[name] for name in ("cpu family", "model", "stepping") if name in fields]
+    return " ".join([fields.get("model name", os.uname().machine), *(["/".join(numbers)] if numbers else [])])
+
+
+def _last_level_cache() -> int:
+    units = {"K": 2**10, "M": 2**20, "G": 2**30}
+    sizes = [path.read_text().strip() for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")]
+    return max((int(size[:-1]) * units[size[-1]] for size in sizes if size[-1:] in units), default=0)
+
+
+@contextlib.contextmanager
+def compiling() -> Iterator[None]:
+    """Let others of this user compile on this machine while the context is open, but no one measure."""
+    with _locked("gate", fcntl.LOCK_EX):
+        main = contextlib.ExitStack()
+        main.enter_context(_locked("timing", fcntl.LOCK_SH))
+    with main:
+        yield
+
+
+@contextlib.contextmanager
+def measuring() -> Iterator[None]:
+    """Let no one else of this user compile or measure on this machine while the context is open.
+
+    Holds across processes, and ends with the process. Who wants to measure keeps the gate shut, so that it gets its turn
+    although others compile all the time.
+    """
+    with _locked("gate", fcntl.LOCK_EX), _locked("timing", fcntl.LOCK_EX):
+        yield
+
+
+@contextlib.contextmanager
+def _locked(name: str, kind: int) -> Iterator[None]:
+    with (cache_directory() / f"{name}.lock").open("w") as file:
+        fcntl.flock(file, kind)
+        yield

@@ -1,0 +1,243 @@
+"""What is measured about schedules, and how: plain values that can be stored."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import statistics
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from halidegym.envs.timing.machine import Machine
+from halidegym.native._core import FormatError, InvalidParameter
+
+Outcome = Literal["ok", "compile_error", "run_error", "wrong_output", "crash", "timeout", "out_of_memory"]
+"""How a measurement went: it went well; the compiler refused the schedule; the pipeline reported an error, such as a
+violated requirement; its output is not that of the trusted schedule; or the compiler or the schedule crashed, took too long,
+or wanted more memory than it may have."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TimingSettings:
+    """How schedules are timed.
+
+    Attributes:
+        threads: threads to run on; None for the parallelism of the problem, but no more than there are usable cores.
+        cpus: cores to run on; empty for all usable ones.
+        seed: of the random inputs. Equal seeds give all schedules of a problem the same inputs.
+        time_limit_s: seconds to spend on samples.
+        patience_s: seconds to spend beyond that, if other processes keep disturbing the samples.
+        shortest_sample_s: a sample is the mean over as many runs as take this long.
+        samples_to_agree: sampling ends before its time when the best so many undisturbed samples ...
+        agreement: ... lie within this fraction.
+        disturbance: a sample is disturbed if its threads waited for a core for more than this fraction of its time.
+        flush_bytes: other memory to touch before each sample, which is then a single run; 0 to measure with warm caches.
+        verify: whether outputs are compared with those of the trusted schedule.
+        tolerance: how far floats may be from those, relative to 1 + |value|. Integers must be equal, or at most one apart
+            if the pipeline computes with floats on the way.
+        differing_fraction: of the points, may be further off: rounding can tip a comparison in the pipeline.
+        timeout_s: seconds after which a run counts as hung.
+        compile_timeout_s: likewise for the compilation.
+        memory_bytes: address space that a run may have.
+    """
+
+    threads: int | None = None
+    cpus: tuple[int, ...] = ()
+    seed: int = 0
+    time_limit_s: float = 2.0
+    patience_s: float = 2.0
+    shortest_sample_s: float = 2e-3
+    samples_to_agree: int = 3
+    agreement: float = 0.01
+    disturbance: float = 0.05
+    flush_bytes: int = 0
+    verify: bool = True
+    tolerance: float = 1e-3
+    differing_fraction: float = 1e-4
+    timeout_s: float = 60.0
+    compile_timeout_s: float = 300.0
+    memory_bytes: int = 8 << 30
+
+    def __post_init__(self) -> None:
+        """Check the settings.
+
+        Raises:
+            InvalidParameter: one is out of its range.
+        """
+        if self.threads is not None and self.threads < 1:
+            raise InvalidParameter(f"threads: {self.threads} is below 1. Give the number of threads to run on.")
+        unusable = set(self.cpus) - os.sched_getaffinity(0)
+        if unusable:
+            raise InvalidParameter(f"cpus: this process may not use the cores {sorted(unusable)}.")
+        for name in ("seed", "flush_bytes", "patience_s", "tolerance", "differing_fraction", "agreement"):
+            if not getattr(self, name) >= 0:
+                raise InvalidParameter(f"{name}: {getattr(self, name)} is negative. Give a number from 0.")
+        for name in (
+            "time_limit_s",
+            "shortest_sample_s",
+            "timeout_s",
+            "compile_timeout_s",
+            "memory_bytes",
+            "disturbance",
+        ):
+            if not getattr(self, name) > 0:
+                raise InvalidParameter(f"{name}: {getattr(self, name)} is not positive. Give a positive number.")
+        if self.samples_to_agree < 1:
+            raise InvalidParameter(f"samples_to_agree: {self.samples_to_agree} is below 1.")
+
+    def to_json(self) -> str:
+        """All settings but the threads, which a record has apart; the same text for equal settings."""
+        return json.dumps({**dataclasses.asdict(self), "threads": None}, sort_keys=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Timing:
+    """How long a schedule takes, or why it could not be timed.
+
+    Attributes:
+        outcome: "ok", or what went wrong.
+        samples_s: seconds per run, one entry a sample; empty on failure.
+        compile_s: seconds that scheduling, compiling and linking took.
+        error: the last words of what failed; empty if `outcome` is "ok".
+        disturbed: per sample, whether other processes kept it from running for part of its time.
+        threads: that it ran on.
+        target: Halide target string that it was compiled for.
+        machine: that it ran on; None if unknown.
+        halide_s: the part of `compile_s` spent in Halide's own compiler.
+        link_s: the part spent in linking.
+        run_s: seconds from starting the runner to the last sample, verification included, waiting for a turn not.
+        is_estimate: True if the cost model made it up, where a recording had none.
+    """
+
+    outcome: Outcome
+    samples_s: tuple[float, ...]
+    compile_s: float
+    error: str = ""
+    disturbed: tuple[bool, ...] = ()
+    threads: int = 1
+    target: str = ""
+    machine: Machine | None = None
+    halide_s: float = 0.0
+    link_s: float = 0.0
+    run_s: float = 0.0
+    is_estimate: bool = False
+
+    @property
+    def undisturbed_s(self) -> tuple[float, ...]:
+        """The samples that count: those undisturbed, or all, if there are fewer than three of these."""
+        quiet = tuple(s for s, disturbed in zip(self.samples_s, self.disturbed, strict=False) if not disturbed)
+        return quiet if len(quiet) >= min(3, len(self.samples_s)) else self.samples_s
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether other processes were in the way all the time, so that the times are too long."""
+        return sum(not disturbed for disturbed in self.disturbed) < min(3, len(self.samples_s))
+
+    @property
+    def median_s(self) -> float:
+        """Median of the samples that count, in seconds; infinite if it failed."""
+        return statistics.median(self.undisturbed_s) if self.samples_s else math.inf
+
+    @property
+    def min_s(self) -> float:
+        """Least of the samples in seconds; infinite if it failed."""
+        return min(self.samples_s, default=math.inf)
+
+    @property
+    def spread(self) -> float:
+        """Range of the middle half of the samples that count, as a fraction of their median; NaN if it failed."""
+        if not self.samples_s:
+            return math.nan
+        if len(self.undisturbed_s) < 2:
+            return 0.0
+        low, _, high = statistics.quantiles(self.undisturbed_s, n=4, method="inclusive")
+        return (high - low) / self.median_s
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it, for `from_dict`."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Timing:
+        """The timing that `to_dict` wrote.
+
+        Raises:
+            FormatError: it is something else.
+        """
+        try:
+            machine = fields["machine"]
+            return cls(
+                **{
+                    **fields,
+                    "samples_s": tuple(fields["samples_s"]),
+                    "disturbed": tuple(fields["disturbed"]),
+                    "machine": None if machine is None else Machine(**machine),
+                }
+            )
+        except (KeyError, TypeError) as error:
+            raise FormatError(f"This is no timing ({error!r}). Record it again.") from error
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """Two schedules timed in turns.
+
+    Attributes:
+        ratio: how many times faster `a` is than `b`: the median over the rounds of the ratio of their times; NaN if
+            either failed.
+        low: end of an interval that covers the true median with a confidence of 95 % or more (from six rounds on),
+            whatever the distribution of the noise.
+        high: its other end.
+        a: the timing of the first schedule, samples of all rounds.
+        b: that of the second.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    a: Timing
+    b: Timing
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether other processes were in the way of either all the time."""
+        return self.a.is_disturbed or self.b.is_disturbed
+
+    @property
+    def verdict(self) -> Literal["faster", "slower", "undecided"]:
+        """Whether `a` is faster than `b`; "undecided" if the interval holds 1, or either failed."""
+        if self.low > 1:
+            return "faster"
+        return "slower" if self.high < 1 else "undecided"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it, for `from_dict`."""
+        return {**vars(self), "a": self.a.to_dict(), "b": self.b.to_dict()}
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Comparison:
+        """The comparison that `to_dict` wrote.
+
+        Raises:
+            FormatError: it is something else.
+        """
+        try:
+            return cls(**{**fields, "a": Timing.from_dict(fields["a"]), "b": Timing.from_dict(fields["b"])})
+        except (KeyError, TypeError) as error:
+            raise FormatError(f"This is no comparison ({error!r}). Record it again.") from error
+
+
+def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
+    """The narrowest pair of order statistics that covers the median of the distribution with this confidence.
+
+    The number of values below the median is binomial, whatever the distribution (David and Nagaraja, Order Statistics,
+    section 7.1). Fewer than six values cannot reach 95 %; then it is their range.
+    """
+    ordered, count = sorted(values), len(values)
+    left, tail = 0, 0.5**count
+    while 2 * (tail + math.comb(count, left + 1) * 0.5**count) <= 1 - confidence:
+        left += 1
+        tail += math.comb(count, left) * 0.5**count
+    return ordered[left], ordered[-1 - left]

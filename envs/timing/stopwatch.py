@@ -1,0 +1,364 @@
+"""Compiling and timing schedules, one after another, with what that needs kept at hand."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.schedule_like import ScheduleLike
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.envs.timing import input_arrays
+from halidegym.envs.timing.compiler import CompilationError, Compiler, CompileTimes
+from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample
+from halidegym.envs.timing.kernel_store import KernelStore
+from halidegym.envs.timing.machine import compiling, measuring, this_machine
+from halidegym.envs.timing.measurements import Comparison, Outcome, Timing, TimingSettings
+from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of
+from halidegym.native import _core
+
+
+@dataclasses.dataclass(frozen=True)
+class _Kernel:
+    """A compiled schedule, or how compiling it failed."""
+
+    library: Path
+    times: CompileTimes
+    failure: KernelFailed | None = None
+
+
+class Stopwatch:
+    """Times schedules on this machine, one at a time, whoever else times here.
+
+    Keeps compiling processes and trusted outputs from one schedule to the next. Use as a context: leaving it ends the
+    processes and removes the files. A schedule that fails is a result, not an exception, and leaves no trace in the next.
+
+    Args:
+        settings: how to time.
+        inputs: input name to an array for it; the others get random values. Axes are those of NumPy: dimension 0 of the
+            image is the last one. The array covers the estimated region of the input; where rounded-up tiles read beyond it,
+            its edges are repeated.
+        compilers: how many schedules to compile at once; by default one per usable core.
+        kernels: folder to keep compiled schedules in, and to look for them; None compiles everything anew.
+    """
+
+    def __init__(
+        self,
+        settings: TimingSettings | None = None,
+        *,
+        inputs: Mapping[str, NDArray[Any]] | None = None,
+        compilers: int | None = None,
+        kernels: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.settings = TimingSettings() if settings is None else settings
+        self._inputs = dict(inputs or {})
+        self._scratch = tempfile.TemporaryDirectory(prefix="halidegym-")
+        self._compiler = Compiler(len(os.sched_getaffinity(0)) if compilers is None else compilers)
+        # The kernel ends processes with the thread that started them, so the threads stay as long as the compilers.
+        self._pool = ThreadPoolExecutor(self._compiler.workers)
+        self._store = None if kernels is None else KernelStore(kernels)
+        self._count = 0
+        self._trusted: dict[str, Path] = {}
+        self._files: dict[str, list[str]] = {}
+
+    def __enter__(self) -> Stopwatch:
+        return self
+
+    def __exit__(
+        self, exception_type: type[BaseException] | None, exception: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all processes and remove all files."""
+        self._pool.shutdown(cancel_futures=True)
+        self._compiler.close()
+        self._scratch.cleanup()
+
+    @property
+    def compilers(self) -> int:
+        """How many schedules are compiled at once."""
+        return self._compiler.workers
+
+    @property
+    def inputs_digest(self) -> str:
+        """Hexadecimal digest of the arrays given as inputs; empty if there are none."""
+        return input_arrays.digest(self._inputs)
+
+    def threads_for(self, problem: SchedulingProblem) -> int:
+        """How many threads a problem's schedules run on."""
+        usable = self.settings.cpus or os.sched_getaffinity(0)
+        return self.settings.threads or min(problem.parallelism, len(usable))
+
+    def compile(self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]) -> None:
+        """Compile schedules of a problem, and the trusted one, for the folder of kernels; failures are passed over."""
+        for kernel in self._compiled(problem, [TrustedSchedule(problem), *schedules]):
+            with kernel:
+                pass
+
+    def time(self, problem: SchedulingProblem, schedule: ScheduleLike) -> Timing:
+        """Compile a schedule and measure its run time.
+
+        The pipeline runs in a process of its own, once to warm up, and then until the best samples agree or the time is
+        over. Outputs have the estimated sizes.
+
+        Args:
+            problem: the problem; inputs and parameters have their estimates.
+            schedule: of it, or None for the pipeline as its author left it.
+
+        Raises:
+            Error: the trusted schedule fails, so that outputs cannot be verified.
+            InvalidParameter: an array given as an input does not fit the problem.
+        """
+        (timing,) = self.time_all(problem, [schedule])
+        return timing
+
+    def time_all(self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]) -> list[Timing]:
+        """Time several schedules of a problem: compile in parallel, then run one at a time. See `time`."""
+        self._prepare(problem)
+        with contextlib.ExitStack() as stack:
+            kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, schedules)]
+            return [self._time(problem, kernel) for kernel in kernels]
+
+    def compare(
+        self, problem: SchedulingProblem, a: ScheduleLike, b: ScheduleLike, *, rounds: int = 15, precision: float = 0.01
+    ) -> Comparison:
+        """Measure which of two schedules is faster; see `compare_all`."""
+        (comparison,) = self.compare_all(problem, [a], b, rounds=rounds, precision=precision)
+        return comparison
+
+    def compare_all(
+        self,
+        problem: SchedulingProblem,
+        schedules: Sequence[ScheduleLike],
+        baseline: ScheduleLike,
+        *,
+        rounds: int = 15,
+        precision: float = 0.01,
+    ) -> list[Comparison]:
+        """Measure how many times faster schedules are than a baseline.
+
+        All take turns, a few samples each, so that a drift of the machine's speed hits them alike. Each turn is a fresh
+        process, so that the intervals cover how processes happen to lie in memory, and counts with its least sample.
+        Rounds that other processes disturbed do not count, if enough others are left.
+
+        Args:
+            problem: as for `time`.
+            schedules: likewise.
+            baseline: what they are compared with.
+            rounds: how many turns each takes at most.
+            precision: stop before, from six rounds on, when no interval of a ratio is wider than this on either side.
+
+        Raises:
+            InvalidParameter: `rounds` is below 1.
+            Error: as for `time`.
+        """
+        if rounds < 1:
+            raise _core.InvalidParameter(
+                f"rounds: {rounds} is below 1. Give at least one; six for a confidence of 95 %."
+            )
+        self._prepare(problem)
+        with contextlib.ExitStack() as stack:
+            kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, [baseline, *schedules])]
+            (base_kernel, base), *others = self._race(problem, kernels, rounds, precision)
+            baseline_timing = self._timing(problem, base_kernel, base.samples, base.failure, base.run_s)
+            return [
+                Comparison(
+                    *ratio_of(other.turns, base.turns),
+                    self._timing(problem, other_kernel, other.samples, other.failure, other.run_s),
+                    baseline_timing,
+                )
+                for other_kernel, other in others
+            ]
+
+    def run(self, problem: SchedulingProblem, schedule: ScheduleLike) -> list[NDArray[np.generic]]:
+        """Run a schedule once, on the inputs on which it is timed.
+
+        Returns:
+            The outputs, tuple elements apart, with the axes of NumPy: the innermost dimension last.
+
+        Raises:
+            CompileError: the schedule does not compile.
+            Error: it fails when it runs.
+            InvalidParameter: as for `time`.
+        """
+        with contextlib.ExitStack() as stack:
+            (kernel,) = [stack.enter_context(kernel) for kernel in self._compiled(problem, [schedule])]
+            if kernel.failure is not None:
+                raise _core.CompileError(f"{problem.name}: {kernel.failure.outcome}: {kernel.failure.error}")
+            try:
+                with self._running(problem, kernel) as running:
+                    return running.outputs(self._new_directory())
+            except KernelFailed as failed:
+                raise _core.Error(
+                    f"{problem.name}: {failed.outcome} of the compiled pipeline: {failed.error}"
+                ) from None
+
+    def _prepare(self, problem: SchedulingProblem) -> None:
+        """See to it that the outputs of the trusted schedule are there."""
+        key = _identity(problem)
+        if not self.settings.verify or key in self._trusted:
+            return
+        directory = self._new_directory()
+        with contextlib.ExitStack() as stack:
+            (kernel,) = [stack.enter_context(kernel) for kernel in self._compiled(problem, [TrustedSchedule(problem)])]
+            try:
+                if kernel.failure is not None:
+                    raise kernel.failure
+                with self._running(problem, kernel) as running:
+                    running.outputs(directory)
+            except KernelFailed as failed:
+                raise _core.Error(
+                    f"{problem.name}: the trusted schedule, which outputs are compared with, fails: {failed.outcome}: "
+                    f"{failed.error}. Mend the pipeline or its estimates, give it more time or memory, or set verify=False."
+                ) from None
+        self._trusted[key] = directory
+
+    def _compiled(
+        self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]
+    ) -> list[contextlib.AbstractContextManager[_Kernel]]:
+        """Compile in parallel. Each kernel's library is there until its context is left."""
+        libraries = [self._new_directory() / "kernel.so" for _ in schedules]
+        jobs = [self._pool.submit(self._compile, problem, *job) for job in zip(schedules, libraries, strict=True)]
+        try:
+            return [_kept(job.result()) for job in jobs]
+        except BaseException:  # Ctrl-C
+            for job in jobs:
+                job.cancel()
+            self._compiler.interrupt()
+            raise
+
+    def _compile(self, problem: SchedulingProblem, schedule: ScheduleLike, library: Path) -> _Kernel:
+        timeout_s = self.settings.compile_timeout_s
+        with compiling():
+            begin = time.perf_counter()
+            try:
+                self._compiler.runtime_library(problem.target)
+                compile_ = self._compiler.compile
+                if self._store is not None:
+                    compile_ = functools.partial(self._store.compile, self._compiler)
+                return _Kernel(library, compile_(problem, schedule, library, timeout_s=timeout_s))
+            except CompilationError as error:
+                failed = KernelFailed.of(error.finished)
+                is_refused = failed.outcome == "run_error"
+                outcome: Outcome = "compile_error" if is_refused else failed.outcome
+                words = failed.error if is_refused else f"the compiler: {failed.error}"
+                times = CompileTimes(compile_s=time.perf_counter() - begin)
+                return _Kernel(library, times, KernelFailed(outcome, words))
+
+    def _running(self, problem: SchedulingProblem, kernel: _Kernel) -> RunningKernel:
+        runtime = self._compiler.runtime_library(problem.target)
+        return RunningKernel(
+            runtime, kernel.library, self.threads_for(problem), self.settings, self._input_files(problem)
+        )
+
+    def _input_files(self, problem: SchedulingProblem) -> list[str]:
+        if not self._inputs:
+            return []
+        key = _identity(problem)
+        if key not in self._files:
+            self._files[key] = input_arrays.write(problem, self._inputs, self._new_directory())
+        return self._files[key]
+
+    def _time(self, problem: SchedulingProblem, kernel: _Kernel) -> Timing:
+        failure, taken, run_s = kernel.failure, list[Sample](), 0.0
+        if failure is None:
+            with measuring():
+                begin = time.perf_counter()
+                try:
+                    with self._running(problem, kernel) as running:
+                        self._check(problem, running)
+                        taken = running.samples()
+                        self._check(problem, running)
+                except KernelFailed as failed:
+                    failure = failed
+                run_s = time.perf_counter() - begin
+        return self._timing(problem, kernel, taken, failure, run_s)
+
+    def _race(
+        self, problem: SchedulingProblem, kernels: Sequence[_Kernel], rounds: int, precision: float
+    ) -> list[tuple[_Kernel, Entrant]]:
+        """Let kernels take turns; the first one is the baseline."""
+        entrants = [
+            Entrant(
+                functools.partial(self._running, problem, kernel),
+                functools.partial(self._check, problem),
+                kernel.failure,
+            )
+            for kernel in kernels
+        ]
+        limit_s = len(kernels) * (self.settings.time_limit_s + self.settings.patience_s)
+        with measuring():
+            begin = time.monotonic()
+            for done in range(rounds):
+                is_late = time.monotonic() - begin > limit_s
+                if done >= MIN_ROUNDS and (is_late or are_precise(entrants, precision)):
+                    break
+                for entrant in entrants:
+                    entrant.take_turn()
+        return list(zip(kernels, entrants, strict=True))
+
+    def _check(self, problem: SchedulingProblem, running: RunningKernel) -> None:
+        if self.settings.verify:
+            running.check(self._trusted[_identity(problem)], rounding=int(_computes_with_floats(problem)))
+
+    def _timing(
+        self,
+        problem: SchedulingProblem,
+        kernel: _Kernel,
+        taken: Sequence[Sample],
+        failure: KernelFailed | None,
+        run_s: float,
+    ) -> Timing:
+        counted = [] if failure is not None else taken
+        return Timing(
+            outcome="ok" if failure is None else failure.outcome,
+            samples_s=tuple(sample.run_s for sample in counted),
+            compile_s=kernel.times.compile_s + kernel.times.link_s,
+            error="" if failure is None else failure.error,
+            disturbed=tuple(sample.disturbed for sample in counted),
+            threads=self.threads_for(problem),
+            target=problem.target,
+            machine=this_machine(),
+            halide_s=kernel.times.halide_s,
+            link_s=kernel.times.link_s,
+            run_s=run_s,
+        )
+
+    def _new_directory(self) -> Path:
+        self._count += 1
+        directory = Path(self._scratch.name, str(self._count))
+        directory.mkdir()
+        return directory
+
+
+@contextlib.contextmanager
+def _kept(kernel: _Kernel) -> Iterator[_Kernel]:
+    try:
+        yield kernel
+    finally:
+        kernel.library.unlink(missing_ok=True)
+
+
+def _identity(problem: SchedulingProblem) -> str:
+    """Of the algorithm itself: problems with different arithmetic can be equal."""
+    return hashlib.sha256(problem.to_bytes()).hexdigest()
+
+
+def _computes_with_floats(problem: SchedulingProblem) -> bool:
+    """Whether the order of float operations, which is the compiler's choice, can tip the rounding to an integer."""
+    # Rows of the histogram are operations, columns types, the last two of them floats (function-dag.md, section 9.1).
+    return any(stage.features[7:175].reshape(-1, 7)[:, 5:].any() for stage in problem.stages)

@@ -1,0 +1,89 @@
+"""Kernels that take turns, and what the ratio of their times is."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample
+from halidegym.envs.timing.measurements import median_interval
+
+MIN_ROUNDS = 6
+"""The fewest that give an interval of 95 %."""
+
+_SAMPLES_PER_TURN = 3
+_LONG_SAMPLE_S = 0.3  # is enough for a turn
+
+Turn: TypeAlias = tuple[float, bool]
+"""Seconds per run, and whether other processes disturbed it."""
+
+
+@dataclasses.dataclass
+class Entrant:
+    """One of several kernels that take turns, each turn in a fresh process.
+
+    How a process lies in memory (address-space layout, physical pages) makes equal kernels a few per cent faster or slower
+    as long as it lives (Mytkowicz et al. 2009, "Producing Wrong Data Without Doing Anything Obviously Wrong!"). With a
+    process for each turn, this is noise between rounds like any other, and intervals cover it.
+
+    Attributes:
+        start: runs the kernel in a new process.
+        check: compares its output with the expected one.
+        failure: why it does not run, or not any more.
+        samples: all that were taken.
+        turns: its turns; empty if it failed.
+        run_s: seconds that it took, all in all.
+    """
+
+    start: Callable[[], RunningKernel]
+    check: Callable[[RunningKernel], None]
+    failure: KernelFailed | None = None
+    samples: list[Sample] = dataclasses.field(default_factory=list)
+    turns: list[Turn] = dataclasses.field(default_factory=list)
+    run_s: float = 0.0
+
+    def take_turn(self) -> None:
+        """Take a few samples, of which the least one counts; then check the output."""
+        if self.failure is not None:
+            return
+        begin = time.perf_counter()
+        try:
+            with self.start() as running:
+                taken = [running.sample()]
+                while len(taken) < _SAMPLES_PER_TURN and taken[0].run_s < _LONG_SAMPLE_S:
+                    taken.append(running.sample())
+                self.check(running)
+            best = min(taken, key=lambda sample: (sample.disturbed, sample.run_s))
+            self.samples.extend(taken)
+            self.turns.append((best.run_s, best.disturbed))
+        except KernelFailed as failed:
+            self.failure = failed
+            self.turns.clear()
+        self.run_s += time.perf_counter() - begin
+
+
+def ratio_of(turns: Sequence[Turn], baseline: Sequence[Turn]) -> tuple[float, float, float]:
+    """How many times faster one is than the baseline, with its interval, from turns taken alternately.
+
+    NaN without turns. Turns that were disturbed on either side do not count, if six others are left.
+    """
+    rounds = list(zip(turns, baseline, strict=False))
+    quiet = [pair for pair in rounds if not (pair[0][1] or pair[1][1])]
+    ratios = [base / own for (own, _), (base, _) in (quiet if len(quiet) >= MIN_ROUNDS else rounds)]
+    if not ratios:
+        return math.nan, math.nan, math.nan
+    return statistics.median(ratios), *median_interval(ratios)
+
+
+def are_precise(entrants: Sequence[Entrant], precision: float) -> bool:
+    """Whether no interval of a ratio to the first one is wider than this fraction on either side."""
+    base, *others = entrants
+    for other in others:
+        ratio, low, high = ratio_of(other.turns, base.turns)
+        if low < ratio / (1 + precision) or high > ratio * (1 + precision):
+            return False
+    return True

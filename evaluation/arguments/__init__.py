@@ -1,0 +1,1 @@
+"""What may stand for an argument on the command line, and options that commands share."""

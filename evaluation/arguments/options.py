@@ -1,0 +1,121 @@
+"""What the subcommands of `halidegym` share: options, parameter types and errors."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from halidegym.envs.problems.snapshot import Estimate
+from halidegym.evaluation.arguments.pipeline import HELP, Details
+
+
+class Failure(click.ClickException):
+    """Ends the program with a message and exit status 2, as a wrong argument does."""
+
+    exit_code = 2
+
+
+def integers(text: str | tuple[int, ...]) -> tuple[int, ...]:
+    """Parse integers with commas between them; a type for options."""
+    if isinstance(text, tuple):
+        return text
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no list of integers, such as 1,16") from None
+
+
+def with_pipeline_help(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Append to a command's help what PIPELINE may be."""
+    function.__doc__ = f"{inspect.getdoc(function)}\n\n{HELP}"
+    return function
+
+
+target_option = click.option(
+    "--target", default="host", show_default=True, help="Halide target string to schedule for; host is this machine."
+)
+parallelism_option = click.option(
+    "--parallelism", type=click.IntRange(min=1), help="Cores to schedule for.  [default: the usable ones]"
+)
+
+
+def scalar_estimate(text: str) -> tuple[str, Estimate]:
+    """Parse `name=value`, a number, true or false; a type for options."""
+    name, _, value = text.partition("=")
+    for parse in (_truth, int, float):
+        try:
+            return name, parse(value)
+        except ValueError:
+            continue
+    raise click.BadParameter(f"{text!r} is no name=value with a number, true or false, such as sigma=0.1")
+
+
+def region_estimate(text: str) -> tuple[str, Estimate]:
+    """Parse `name=min,extent`, with a pair for each dimension; a type for options."""
+    name, _, values = text.partition("=")
+    try:
+        numbers = [int(number) for number in values.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or len(numbers) % 2 != 0:
+        raise click.BadParameter(
+            f"{text!r} is no name=min,extent with a pair for each dimension, such as input=0,640,0,480"
+        )
+    return name, list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _truth(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(text)
+    return text == "true"
+
+
+def builder_option(text: str) -> tuple[str, Any]:
+    """Parse `name=value`, a literal of Python or else a text; a type for options."""
+    name, separator, value = text.partition("=")
+    if not (name.isidentifier() and separator):
+        raise click.BadParameter(f"{text!r} is no name=value, such as size=160,128")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+_param_option = click.option(
+    "--param", "scalars", metavar="NAME=VALUE", type=scalar_estimate, multiple=True,
+    help="Estimate of a scalar parameter of the pipeline, such as sigma=0.1; repeatable.",
+)  # fmt: skip
+_estimate_option = click.option(
+    "--estimate", "regions", metavar="NAME=MIN,EXTENT,...", type=region_estimate, multiple=True,
+    help="Estimate of the size of an input or output, a pair for each dimension, such as input=0,640,0,480; repeatable.",
+)  # fmt: skip
+
+
+_builder_option = click.option(
+    "--option", "options", metavar="NAME=VALUE", type=builder_option, multiple=True,
+    help="Argument of the function that builds the pipeline, such as size=160,128; repeatable.",
+)  # fmt: skip
+
+
+def pipeline_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command --param, --estimate and --option, and hand it all as `details` of its pipelines."""
+
+    @_param_option
+    @_estimate_option
+    @_builder_option
+    @functools.wraps(command)
+    def with_details(
+        *args: Any,
+        scalars: Sequence[tuple[str, Estimate]],
+        regions: Sequence[tuple[str, Estimate]],
+        options: Sequence[tuple[str, Any]],
+        **kwargs: Any,
+    ) -> Any:
+        return command(*args, details=Details(dict([*scalars, *regions]), dict(options)), **kwargs)
+
+    return with_details

@@ -1,0 +1,105 @@
+"""What may stand for PIPELINE on the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from halidegym.envs import sources
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.snapshot import Estimate
+from halidegym.native._core import InvalidParameter
+
+HELP = """PIPELINE is one of
+
+\b
+  harris              a name that `halidegym list` shows,
+  blur.py:build       a function in a Python file that returns an hl.Func or hl.Pipeline,
+  my.module:build     the same in a module,
+  blur.hlpipe         a file written by halide.serialize_pipeline, or by a generator with -e hlpipe.
+
+A serialized file has lost the estimates of its parameters: --param and --estimate supply what is missing. --option is
+for the function that builds the pipeline.
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Details:
+    """What the command line says about pipelines besides their names.
+
+    Attributes:
+        estimates: of parameters and outputs, see `SchedulingProblem.from_pipeline`.
+        options: arguments of the function that builds the pipeline.
+    """
+
+    estimates: Mapping[str, Estimate] = dataclasses.field(default_factory=dict)
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def load_problem(
+    pipeline: str,
+    *,
+    target: str = "host",
+    parallelism: int | None = None,
+    details: Details | None = None,
+) -> SchedulingProblem:
+    """Build the pipeline that the text stands for, and analyse it.
+
+    Args:
+        pipeline: see `HELP`.
+        target: Halide target string, or "host".
+        parallelism: number of cores to schedule for; None for the usable ones.
+        details: estimates and options; None for none.
+
+    Raises:
+        InvalidParameter: the text stands for nothing, or for something that has no such options.
+        Exception: whatever the user's function raises, and the errors of `SchedulingProblem.from_pipeline`.
+    """
+    module, separator, function = pipeline.rpartition(":")
+    source = _function(module, function) if separator else pipeline
+    details = details or Details()
+    return sources.load_problem(
+        source,
+        target=target,
+        parallelism=parallelism,
+        estimates=details.estimates,
+        pipeline_options=details.options,
+    )
+
+
+def _function(module_name: str, function_name: str) -> Callable[..., Any]:
+    module = _load_file(Path(module_name)) if module_name.endswith(".py") else _import(module_name)
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        raise InvalidParameter(f"{module_name} has no function {function_name}; check the name after the colon")
+    return function  # type: ignore[no-any-return]
+
+
+def _load_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise InvalidParameter(f"There is no file {path}; check the path before the colon")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None, "a .py file has a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.resolve()))  # as `python file.py` does, for the modules next to it
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def _import(name: str) -> ModuleType:
+    sys.path.insert(0, str(Path.cwd()))  # as `python -m` does
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise InvalidParameter(f"Cannot import {name}: {error}. Check the name before the colon") from error
+    finally:
+        sys.path.pop(0)

@@ -1,0 +1,85 @@
+"""What may stand for a SCHEDULE on the command line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from halidegym.agents.agent import Agent
+from halidegym.agents.plan import Plan
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.agents.planners.random_search import RandomSearch
+from halidegym.agents.reference import Adams2019, Li2018, Mullapudi2016
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.schedule_like import ScheduleLike
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.native._core import Error, InvalidParameter
+
+HELP = """A SCHEDULE is one of
+
+\b
+  greedy, beam, random              found by our planners,
+  adams2019, mullapudi2016, li2018  found by Halide's own autoschedulers,
+  root                              every Func at the root: what outputs are compared with,
+  unscheduled                       the pipeline as its author left it,
+  plan.json                         a plan that `halidegym schedule --save` wrote.
+"""
+
+_AGENTS: dict[str, Agent] = {
+    "greedy": Greedy(),
+    "beam": BeamSearch(),
+    "random": RandomSearch(num_schedules=1),
+    "adams2019": Adams2019(),
+    "mullapudi2016": Mullapudi2016(),
+    "li2018": Li2018(),
+}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule to time.
+
+    Attributes:
+        name: what reports call it.
+        schedule: the schedule itself; None also if there is none.
+        cost: of the cost model; None if unknown.
+        failure: why there is no schedule; empty if there is one.
+    """
+
+    name: str
+    schedule: ScheduleLike
+    cost: float | None = None
+    failure: str = ""
+
+
+def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | None = None, seed: int = 0) -> Candidate:
+    """The schedule of a problem that the text stands for. An agent that fails is a candidate with a failure.
+
+    Args:
+        problem: the problem.
+        name: see `HELP`.
+        seconds: that an agent may search.
+        seed: of its random numbers.
+
+    Raises:
+        InvalidParameter: the text stands for nothing, or for a plan of another problem.
+        FormatError: the file is no plan.
+    """
+    if name == "unscheduled":
+        return Candidate(name, None)
+    if name == "root":
+        return Candidate(name, TrustedSchedule(problem))
+    if name in _AGENTS:
+        try:
+            plan = _AGENTS[name].plan(problem, seconds=seconds, seed=seed)
+        except Error as error:
+            # The reason without what is known anyway: target and parameters.
+            reason = re.sub(r" with \{.*?\}", "", str(error).replace(f" for {problem.target}", ""))
+            return Candidate(name, None, failure=reason)
+    elif Path(name).is_file():
+        plan = Plan.load(name, problem)
+    else:
+        raise InvalidParameter(f"{name!r} is no schedule: there is no such file, and no agent but {', '.join(_AGENTS)}")
+    return Candidate(Path(name).name, plan.schedule, plan.cost)

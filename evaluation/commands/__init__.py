@@ -1,0 +1,1 @@
+"""The subcommands of `halidegym`, one file each."""

@@ -1,0 +1,101 @@
+"""`halidegym calibrate`: how well the cost model orders schedules on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from halidegym.envs.processes.isolated import run_isolated
+from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.evaluation.arguments.options import (
+    parallelism_option,
+    pipeline_options,
+    target_option,
+    with_pipeline_help,
+)
+from halidegym.evaluation.arguments.pipeline import Details, load_problem
+from halidegym.evaluation.arguments.timing import cache_options, caching_timer, timing_options
+from halidegym.evaluation.output.progress import steps_bar
+from halidegym.evaluation.timings.calibration import Calibration, calibrate, compile_drawn
+from halidegym.evaluation.timings.calibration_report import COLUMNS, cells, write_report
+
+_DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
+
+
+@click.command("calibrate")
+@click.argument("names", metavar="[PIPELINE]...", nargs=-1)
+@click.option("--schedules", type=click.IntRange(min=3), default=60, show_default=True, help="Schedules a pipeline.")
+@click.option("--seconds", type=float, help="Begin no more schedules after this time, shared by the pipelines.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the random schedules.")
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write a page to this Markdown file, with a scatter plot beside it.",
+)  # fmt: skip
+@cache_options
+@timing_options
+@target_option
+@parallelism_option
+@pipeline_options
+@with_pipeline_help
+def calibrate_command(
+    names: tuple[str, ...],
+    schedules: int,
+    seconds: float | None,
+    seed: int,
+    output: Path | None,
+    cache: Path | None,
+    prepare: bool,
+    settings: TimingSettings,
+    database: Path | None,
+    again: bool,
+    target: str,
+    parallelism: int | None,
+    details: Details,
+) -> None:
+    """Find out how good the cost model is on this machine.
+
+    Of each PIPELINE, random and good schedules are drawn, compiled and timed. Reported are Spearman's rank correlation of
+    cost and run time, and the regret: how many times longer the schedule takes that the model rates best than the best
+    one that was timed. Schedules that run longer than the --timeout rank last, all alike.
+
+    Compiling takes longer than timing, and needs no quiet machine. So do it first, with --cache and --prepare; then the
+    same command without --prepare times what it finds there.
+    """
+    chosen = names or _DEFAULT
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
+    calibrations: list[Calibration] = []
+    with (
+        contextlib.closing(caching_timer(settings, database, again, cache)) as timer,
+        steps_bar(schedules * len(chosen)) as on_step,
+    ):
+        for index, name in enumerate(chosen):
+            # A fresh process: Func names, which Halide numbers a process, are part of what is kept.
+            problem = run_isolated(load_problem, name, target=target, parallelism=parallelism, details=details)
+            share = (deadline - time.monotonic()) / (len(chosen) - index)
+            if prepare:
+                compile_drawn(problem, timer.stopwatch, schedules, seconds=share, seed=seed, on_schedule=on_step)
+                continue
+            calibrations.append(calibrate(problem, timer, schedules, seconds=share, seed=seed, on_schedule=on_step))
+    if prepare:
+        return
+    Console().print(_table(calibrations))
+    if output is not None:
+        write_report(calibrations, output, " ".join(["halidegym", *sys.argv[1:]]))
+
+
+def _table(calibrations: Sequence[Calibration]) -> Table:
+    name, *numbers = COLUMNS
+    table = Table(name, box=None)
+    for column in numbers:
+        table.add_column(column, justify="right")
+    for calibration in calibrations:
+        table.add_row(*cells(calibration))
+    return table

@@ -1,0 +1,104 @@
+"""`halidegym optima` and `halidegym optimality`: the toy problems, their optima, and how close agents come to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from halidegym.envs.pipelines import toys
+from halidegym.envs.pipelines.toys import Optimum
+from halidegym.evaluation.output.progress import steps_bar
+from halidegym.evaluation.studies.optimality import AGENTS, optimality_gaps, prove_optimum, write_optima
+
+_TOY = click.Choice(list(toys.BUILDERS))
+
+
+@click.command()
+@click.argument("names", metavar="TOY...", nargs=-1, type=_TOY)
+@click.option("--check", is_flag=True, help="Prove them again; the exit status is 1 if one is not as recorded.")
+@click.option("--write", is_flag=True, help="Prove all of them again, and write the record.")
+def optima(names: tuple[str, ...], check: bool, write: bool) -> None:
+    """Show the proven optima of the toy problems.
+
+    A TOY is a pipeline that is small enough to try every complete schedule; by default, all are shown. --check does so, in
+    a few seconds altogether.
+    """
+    if check and write:
+        raise click.UsageError("Give --check or --write, not both.")
+    if write and names:
+        raise click.UsageError("--write proves all toys; leave out the names.")
+    chosen = names or tuple(toys.BUILDERS)
+    console = Console()
+    if write:
+        proven = _prove(chosen)
+        write_optima(proven)
+        console.print(_optima_table(proven))
+        return
+    recorded = toys.read_optima()
+    console.print(_optima_table({name: recorded[name] for name in chosen if name in recorded}))
+    if check:
+        different = [name for name, optimum in _prove(chosen).items() if optimum != recorded.get(name)]
+        for name in different:
+            console.print(f"{name} is not as recorded.")
+        console.print(f"{len(chosen) - len(different)} of {len(chosen)} optima are proven as recorded.")
+        if different:
+            raise SystemExit(1)
+
+
+@click.command()
+@click.argument("names", metavar="TOY...", nargs=-1, type=_TOY)
+@click.option(
+    "--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="How many seeds to take the mean over."
+)
+@click.option(
+    "--evaluations",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    help="Budget of each search: how often it may ask the cost model.",
+)
+def optimality(names: tuple[str, ...], seeds: int, evaluations: int) -> None:
+    """Compare agents with the optimum on the toy problems, at an equal budget.
+
+    The numbers are optimality gaps: how much more the schedule of an agent costs than the best of all schedules. Searches
+    that end by themselves may use less than the budget.
+    """
+    chosen = names or tuple(toys.BUILDERS)
+    gaps = {}
+    with steps_bar(len(chosen)) as on_step:
+        for name in chosen:
+            on_step(name)
+            gaps[name] = optimality_gaps(AGENTS, [name], range(seeds), evaluations=evaluations)
+    table = Table(
+        "Gap", title=f"How much the cost exceeds the optimum, {evaluations:,} evaluations", title_justify="left"
+    )
+    for column in (*(name.removeprefix("toy_") for name in chosen), "mean"):
+        table.add_column(column, justify="right")
+    table.add_row("schedules", *(f"{toys.optimum(name).num_schedules:,}" for name in chosen))
+    table.add_section()
+    for agent, row in zip(AGENTS, zip(*gaps.values(), strict=True), strict=True):
+        table.add_row(agent, *(f"{gap.gap:.2%}" for gap in row), f"{fmean(gap.gap for gap in row):.2%}")
+    Console().print(table)
+
+
+def _prove(names: Sequence[str]) -> dict[str, Optimum]:
+    proven = {}
+    with steps_bar(len(names)) as on_step:
+        for name in names:
+            on_step(name)
+            proven[name] = prove_optimum(name)
+    return proven
+
+
+def _optima_table(optima: Mapping[str, Optimum]) -> Table:
+    table = Table("Pipeline", title=f"Target {toys.TARGET}, parallelism {toys.PARALLELISM}", title_justify="left")
+    for column in ("Schedules", "Optimal cost"):
+        table.add_column(column, justify="right")
+    table.add_column("Optimal decisions")
+    for name, optimum in optima.items():
+        table.add_row(name, f"{optimum.num_schedules:,}", repr(optimum.cost), " ".join(map(str, optimum.actions)))
+    return table

@@ -1,0 +1,106 @@
+"""`halidegym schedule`: find a schedule and print it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from halidegym.agents.agent import Agent
+from halidegym.agents.plan import Plan
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.agents.planners.mb2fbs import MB2FBS
+from halidegym.agents.planners.mcts import MCTS
+from halidegym.agents.planners.random_search import RandomSearch
+from halidegym.agents.planners.tag import TAG
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.evaluation.arguments.options import (
+    parallelism_option,
+    pipeline_options,
+    target_option,
+    with_pipeline_help,
+)
+from halidegym.evaluation.arguments.pipeline import Details, load_problem
+
+
+@click.command()
+@click.argument("pipeline")
+@click.option(
+    "--agent",
+    type=click.Choice(["beam", "mb2fbs", "mcts", "tag", "greedy", "random"]),
+    default="beam",
+    show_default=True,
+    help="How to search; docs/agents/ has a page on each. tag needs --seconds or --evaluations.",
+)
+@click.option(
+    "--beam", "beam_size", type=click.IntRange(min=1), default=32, show_default=True, help="Width of the beam."
+)
+@click.option("--passes", type=click.IntRange(min=1), help="Passes of the beam search.  [default: 5]")
+@click.option("--seconds", type=float, help="Stop after this time with the best schedule so far.")
+@click.option("--evaluations", type=int, help="Stop after so many evaluations of the cost model.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the random numbers.")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["cpp", "python", "loops"]),
+    default="cpp",
+    show_default=True,
+    help="What to print: source code that schedules the pipeline, or the loop nest.",
+)
+@click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Also write the plan to this JSON file.")
+@target_option
+@parallelism_option
+@pipeline_options
+@with_pipeline_help
+def schedule(
+    pipeline: str,
+    agent: str,
+    beam_size: int,
+    passes: int | None,
+    seconds: float | None,
+    evaluations: int | None,
+    seed: int,
+    output_format: str,
+    save: Path | None,
+    target: str,
+    parallelism: int | None,
+    details: Details,
+) -> None:
+    """Find a schedule for a PIPELINE and print it.
+
+    The schedule goes to the standard output; how the search went, to the error stream. Ctrl-C ends the search with the
+    best schedule so far.
+    """
+    problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
+    plan = _agent(agent, beam_size, passes).plan(
+        problem, seconds=seconds, evaluations=evaluations, seed=seed, progress=True
+    )
+    _report(problem, plan)
+    if save is not None:
+        plan.save(save)
+    found = plan.schedule_of(plan.top(1)[0])
+    texts = {"cpp": found.cpp, "python": found.python, "loops": found.loop_nest}
+    click.echo(texts[output_format]().rstrip("\n"))
+
+
+def _agent(name: str, beam_size: int, passes: int | None) -> Agent:
+    agents: dict[str, Callable[[], Agent]] = {
+        "beam": lambda: BeamSearch(beam_size=beam_size, passes=passes),
+        "mb2fbs": lambda: MB2FBS(passes=passes or 5),
+        "mcts": lambda: MCTS.preset("mcts_0.5s"),
+        "tag": TAG,
+        "greedy": Greedy,
+        "random": RandomSearch,
+    }
+    return agents[name]()
+
+
+def _report(problem: SchedulingProblem, plan: Plan) -> None:
+    evaluations = "" if plan.evaluations is None else f", {plan.evaluations:,} evaluations"
+    click.echo(
+        f"{problem.name}: cost {plan.cost:.6g}{evaluations}, {plan.seconds:.2f} s"
+        + (" (ended early)" if plan.interrupted else ""),
+        err=True,
+    )

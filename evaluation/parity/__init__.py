@@ -1,0 +1,1 @@
+"""Our beam search held against the plugin's: results and effort."""

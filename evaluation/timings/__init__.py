@@ -1,0 +1,1 @@
+"""Run times of schedules: side by side, against the cost model, and how far they can be trusted."""

@@ -1,0 +1,173 @@
+"""How well the cost model orders schedules by their run time on this machine."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.timing.measurements import Timing
+from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.envs.timing.timers import RecordingTimer
+from halidegym.evaluation.timings.drawn_schedules import Kind, draw_distinct
+from halidegym.native._core import State
+
+
+@dataclass(frozen=True)
+class Point:
+    """A schedule with its predicted and its measured time.
+
+    Attributes:
+        kind: see `draw`.
+        cost: of the cost model, in milliseconds as trained.
+        seconds: measured; of one that is too slow, the limit; infinite if it failed.
+        is_too_slow: whether a run was ended at the limit, so that all that is known is that it takes longer.
+        is_disturbed: whether other processes were in the way.
+    """
+
+    kind: Kind
+    cost: float
+    seconds: float
+    is_too_slow: bool = False
+    is_disturbed: bool = False
+
+    @classmethod
+    def of(cls, kind: Kind, cost: float, timing: Timing, limit_s: float) -> Point:
+        """A schedule that was timed with this limit for a run."""
+        # A compiler that takes too long has the same outcome, but then nothing ran.
+        is_too_slow = timing.outcome == "timeout" and timing.run_s > 0
+        return cls(kind, cost, limit_s if is_too_slow else timing.median_s, is_too_slow, timing.is_disturbed)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What the cost model is worth for a problem on this machine.
+
+    Schedules that are too slow count as if they took the limit: they rank last, all alike.
+
+    Attributes:
+        problem: its name.
+        threads: that schedules ran on.
+        limit_s: seconds after which a run was ended.
+        points: the schedules.
+    """
+
+    problem: str
+    threads: int
+    limit_s: float
+    points: tuple[Point, ...]
+
+    @property
+    def ranked(self) -> tuple[Point, ...]:
+        """The schedules that did not fail."""
+        return tuple(point for point in self.points if math.isfinite(point.seconds))
+
+    @property
+    def good(self) -> tuple[Point, ...]:
+        """Of these the good ones, among which a search has to choose."""
+        return tuple(point for point in self.ranked if point.kind == "good")
+
+    @property
+    def rank_correlation(self) -> float:
+        """Spearman's, of cost and run time; NaN for fewer than three schedules."""
+        return _rank_correlation(self.ranked)
+
+    @property
+    def rank_correlation_of_good(self) -> float:
+        """The same among the good schedules."""
+        return _rank_correlation(self.good)
+
+    @property
+    def regret(self) -> float:
+        """How many times longer the schedule takes that the model rates best than the one that is; NaN without any."""
+        if not self.ranked:
+            return math.nan
+        chosen = min(self.ranked, key=lambda point: point.cost)
+        return chosen.seconds / min(point.seconds for point in self.ranked)
+
+
+def _rank_correlation(points: Sequence[Point]) -> float:
+    return spearman([point.cost for point in points], [point.seconds for point in points])
+
+
+def spearman(a: Sequence[float], b: Sequence[float]) -> float:
+    """Spearman's rank correlation, with mean ranks for ties; NaN for fewer than three pairs or a constant side."""
+    if len(a) < 3 or len(set(a)) == 1 or len(set(b)) == 1:
+        return math.nan
+    return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
+    _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2)[inverse], dtype=np.float64)
+
+
+def calibrate(
+    problem: SchedulingProblem,
+    timer: RecordingTimer,
+    count: int,
+    *,
+    seconds: float = math.inf,
+    seed: int = 0,
+    on_schedule: Callable[[str], None] = lambda _: None,
+) -> Calibration:
+    """Draw schedules, random and good ones, and time them.
+
+    Args:
+        problem: the problem.
+        timer: to measure with.
+        count: how many different schedules to draw.
+        seconds: time after which no more are begun.
+        seed: of the random numbers.
+        on_schedule: called with a text for each schedule.
+
+    Raises:
+        Error: the trusted schedule fails.
+    """
+    limit_s = timer.stopwatch.settings.timeout_s
+    points: list[Point] = []
+    for drawn in _batches(problem, timer.stopwatch, count, seconds, seed):
+        costs = [state.cost() for _, state in drawn]
+        timings = timer.time_all(problem, _schedules(problem, drawn), costs=costs)
+        for (kind, _), cost, timing in zip(drawn, costs, timings, strict=True):
+            on_schedule(f"{problem.name}: {kind}")
+            points.append(Point.of(kind, cost, timing, limit_s))
+    return Calibration(problem.name, timer.stopwatch.threads_for(problem), limit_s, tuple(points))
+
+
+def compile_drawn(
+    problem: SchedulingProblem,
+    stopwatch: Stopwatch,
+    count: int,
+    *,
+    seconds: float = math.inf,
+    seed: int = 0,
+    on_schedule: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Compile what `calibrate` would time, for the stopwatch's folder of kernels."""
+    for drawn in _batches(problem, stopwatch, count, seconds, seed):
+        stopwatch.compile(problem, _schedules(problem, drawn))
+        for kind, _ in drawn:
+            on_schedule(f"{problem.name}: {kind}")
+
+
+def _batches(
+    problem: SchedulingProblem, stopwatch: Stopwatch, count: int, seconds: float, seed: int
+) -> Iterator[list[tuple[Kind, State]]]:
+    """Yield so many schedules together that all compilers have something to do most of the time."""
+    deadline = time.monotonic() + seconds
+    drawn = itertools.islice(draw_distinct(problem, seed), count)
+    while time.monotonic() < deadline and (batch := list(itertools.islice(drawn, 4 * stopwatch.compilers))):
+        yield batch
+
+
+def _schedules(problem: SchedulingProblem, drawn: Sequence[tuple[Kind, State]]) -> list[Schedule]:
+    return [Schedule.from_state(problem, state) for _, state in drawn]

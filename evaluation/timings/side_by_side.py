@@ -1,0 +1,101 @@
+"""Several schedules of a problem, timed in turns, as rows of a table."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.timing.measurements import Comparison, Timing
+from halidegym.envs.timing.timers import RecordingTimer
+from halidegym.evaluation.arguments.schedule import Candidate
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A schedule and how long it takes.
+
+    Attributes:
+        candidate: the schedule.
+        timing: None if there is no schedule.
+        comparison: with the first schedule; None for that one itself, and where one of the two is missing.
+    """
+
+    candidate: Candidate
+    timing: Timing | None = None
+    comparison: Comparison | None = None
+
+    @property
+    def outcome(self) -> str:
+        """In a few words."""
+        if self.timing is None:
+            return f"no schedule: {_first_line(self.candidate.failure)}"
+        if self.timing.outcome != "ok":
+            return f"{self.timing.outcome}: {_first_line(self.timing.error)}"
+        return "disturbed" if self.timing.is_disturbed else "ok"
+
+    @property
+    def median_ms(self) -> str:
+        """Median of the run time, with the spread."""
+        if self.timing is None or self.timing.outcome != "ok":
+            return "-"
+        return f"{self.timing.median_s * 1e3:.3f} ± {self.timing.spread * 50:.1f} %"
+
+    @property
+    def min_ms(self) -> str:
+        """Least run time."""
+        return "-" if self.timing is None or self.timing.outcome != "ok" else f"{self.timing.min_s * 1e3:.3f}"
+
+    @property
+    def speedup(self) -> str:
+        """Speed relative to the first schedule, with its interval; nothing where either failed."""
+        if self.comparison is None or math.isnan(self.comparison.ratio):
+            return "-"
+        return f"{self.comparison.ratio:.3f} [{self.comparison.low:.3f}, {self.comparison.high:.3f}]"
+
+    @property
+    def cost(self) -> str:
+        """Of the cost model."""
+        return "-" if self.candidate.cost is None else f"{self.candidate.cost:.4g}"
+
+
+def side_by_side(
+    problem: SchedulingProblem, candidates: Sequence[Candidate], timer: RecordingTimer, *, rounds: int = 15
+) -> list[Row]:
+    """Time schedules in turns. The first that exists is the one that the others are compared with.
+
+    Args:
+        problem: of all of them.
+        candidates: the schedules.
+        timer: to measure with.
+        rounds: how many turns each takes at most.
+
+    Raises:
+        Error: the trusted schedule fails.
+    """
+    present = [index for index, candidate in enumerate(candidates) if not candidate.failure]
+    rows = [Row(candidate) for candidate in candidates]
+    if not present:
+        return rows
+    first, *others = present
+    base = candidates[first]
+    if others:
+        comparisons = timer.compare_all(
+            problem,
+            [candidates[index].schedule for index in others],
+            base.schedule,
+            costs=[candidates[index].cost for index in others],
+            rounds=rounds,
+        )
+        rows[first] = Row(base, comparisons[0].b)
+        for index, comparison in zip(others, comparisons, strict=True):
+            rows[index] = Row(candidates[index], comparison.a, comparison)
+    else:
+        rows[first] = Row(base, timer.time(problem, base.schedule, cost=base.cost))
+    return rows
+
+
+def _first_line(text: str) -> str:
+    lines = text.splitlines() or [""]
+    return lines[0] if len(lines[0]) <= 100 else lines[0][:99] + "…"

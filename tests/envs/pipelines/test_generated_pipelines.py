@@ -1,0 +1,192 @@
+"""Generated pipelines: names, splits, determinism, and that all of them can be extracted, scheduled, compiled and run."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.envs import pipelines
+from halidegym.envs.pipelines import generated
+from halidegym.envs.pipelines.generated.draws import Draws
+from halidegym.envs.pipelines.generated.kinds import KINDS
+from halidegym.envs.pipelines.generated.sample import num_edges, num_stages
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.envs.timing.stopwatch import Stopwatch
+
+TARGET = "x86-64-linux-avx-avx2-f16c-fma-sse41"
+SPLITS = ("train", "validation", "test")
+
+HASHES = """
+import json, sys
+from halidegym.envs import pipelines
+from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.envs.problems.problem import SchedulingProblem
+target, *names = sys.argv[1:]
+problems = (SchedulingProblem.from_pipeline(pipelines.build(n), target=target, parallelism=16) for n in names)
+print(json.dumps([problem.hash for problem in problems]))
+"""
+
+
+def problem(name: str, target: str = TARGET) -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines.build(name), target=target, parallelism=16, name=name)
+
+
+def hashes_elsewhere(names: list[str]) -> list[str]:
+    command = [sys.executable, "-c", HASHES, TARGET, *names]
+    result: list[str] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return result
+
+
+def test_a_name_is_the_same_pipeline_in_every_process_and_order() -> None:
+    names = [generated.name_of(split, number) for split in SPLITS for number in range(6)]
+    here = [problem(name).hash for name in names]
+    assert hashes_elsewhere(names) == here
+    assert hashes_elsewhere(names[::-1]) == here[::-1]
+    assert [problem(name).hash for name in names] == here
+
+
+def test_version_1_stays_as_it_is() -> None:
+    digest = hashlib.sha256()
+    for split in SPLITS:
+        for number in range(100):
+            digest.update(repr(generated.blueprint(generated.name_of(split, number))).encode())
+    assert digest.hexdigest()[:16] == "1439621700e5c07a"
+
+
+def test_splits_share_no_problem() -> None:
+    hashes = {split: {problem(generated.name_of(split, number)).hash for number in range(60)} for split in SPLITS}
+    for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")):
+        assert not hashes[a] & hashes[b]
+    assert all(len(found) >= 58 for found in hashes.values())
+
+
+def test_splits_share_no_blueprint_by_construction() -> None:
+    residues = {
+        split: {generated.blueprint(generated.name_of(split, number)).digest() % 10 for number in range(200)}
+        for split in SPLITS
+    }
+    assert residues == {"train": set(range(8)), "validation": {8}, "test": {9}}
+
+
+@pytest.mark.parametrize(
+    "name", ["random-train-v1", "random-train-v1/", "random-train-v1/-1", "random-train-v1/01", "random-dev-v1/1",
+             "random-train-v2/1", f"random-train-v1/{generated.COUNT}"],
+)  # fmt: skip
+def test_other_names_are_rejected(name: str) -> None:
+    assert not pipelines.is_name(name)
+    with pytest.raises(ValueError, match="no pipeline"):
+        pipelines.build(name)
+    with pytest.raises(ValueError, match="no generated pipeline"):
+        generated.build(name)
+
+
+def test_bounds_hold_and_every_kind_occurs() -> None:
+    kinds: set[str] = set()
+    for number in range(1500):
+        stages = generated.blueprint(generated.name_of("train", number)).stages
+        kinds |= {stage.kind for stage in stages}
+        assert generated.MIN_NODES <= len(stages) <= generated.MAX_NODES
+        assert num_stages(stages) <= generated.MAX_STAGES
+        assert num_edges(stages) <= generated.MAX_EDGES
+        assert all(1 <= len(stage.tensor.extents) <= 4 for stage in stages)
+        assert 1 << 10 <= max(stage.tensor.points for stage in stages) <= 1 << 22
+    assert kinds == set(KINDS)
+
+
+def test_draws_are_fair() -> None:
+    draws = Draws("fair")
+    integers = [draws.integer(3, 6) for _ in range(4000)]
+    assert set(integers) == {3, 4, 5, 6}
+    assert np.bincount(integers)[3:].min() > 900
+    weighted = [draws.weighted({"rare": 1, "common": 3, "never": 0}) for _ in range(4000)]
+    assert 2800 < weighted.count("common") < 3200 and "never" not in weighted
+    octaves = [draws.log_integer(1, 1023).bit_length() for _ in range(4000)]
+    assert np.bincount(octaves)[1:].min() > 300
+
+
+@pytest.mark.parametrize("number", range(25))
+def test_greedy_search_schedules(number: int) -> None:
+    name = generated.name_of("validation", number)
+    found = problem(name)
+    assert found.num_nodes == len(generated.blueprint(name).stages)
+    assert found.num_stages <= generated.MAX_STAGES
+    assert len(found.edges) + found.num_stages - found.num_nodes <= generated.MAX_EDGES
+    assert max(len(stage.loops) for stage in found.stages) <= generated.MAX_LOOPS
+    plan = Greedy().plan(found)
+    assert plan.cost is not None and plan.cost > 0
+    assert "compute_root" in plan.schedule.cpp()
+
+
+@pytest.fixture(scope="module")
+def stopwatch() -> Iterator[Stopwatch]:
+    with Stopwatch(TimingSettings(threads=2, timeout_s=300), compilers=1) as shared:
+        yield shared
+
+
+def outputs(found: SchedulingProblem, stopwatch: Stopwatch, seed: int | None) -> list[np.ndarray]:
+    """Of the greedy schedule, or of a random one."""
+    agent = Greedy() if seed is None else Greedy(random_dropout=70)
+    return stopwatch.run(found, agent.plan(found, seed=seed or 0).schedule)
+
+
+def check_runs(name: str, stopwatch: Stopwatch, *, compare: bool) -> None:
+    found = problem(name, "host")
+    results = outputs(found, stopwatch, None)
+    assert all(np.isfinite(result).all() for result in results)
+    if compare:
+        for a, b in zip(results, outputs(found, stopwatch, seed=1), strict=True):
+            # A float that a different order of operations rounds otherwise may end in the next integer.
+            step = 1 if np.issubdtype(a.dtype, np.integer) else 0
+            scale = float(np.abs(a.astype(np.float64)).max())
+            assert np.abs(a.astype(np.float64) - b).max() <= max(step, 1e-3 * scale)
+
+
+@pytest.mark.parametrize("number", [2, 7])
+def test_runs_and_schedules_agree(number: int, stopwatch: Stopwatch) -> None:
+    check_runs(generated.name_of("train", number), stopwatch, compare=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(500))
+def test_500_are_valid(number: int, stopwatch: Stopwatch) -> None:
+    check_runs(generated.name_of("train", number), stopwatch, compare=number % 25 == 0)
+
+
+def make_random(**options: Any) -> gym.Env[Any, Any]:
+    return gym.make("HalideSchedule-v0", pipeline="random", target=TARGET, parallelism=16, max_decisions=64, **options)
+
+
+def test_an_environment_draws_a_generated_pipeline_per_episode() -> None:
+    env, twin = make_random(), make_random()
+    names = []
+    for seed in range(5):
+        observation, info = env.reset(seed=seed)
+        twin_observation, _ = twin.reset(seed=seed)
+        names.append(env.unwrapped.problem.name)
+        assert twin.unwrapped.problem.name == names[-1]
+        assert all(np.array_equal(observation[key], twin_observation[key]) for key in observation)
+        terminated = False
+        while not terminated:
+            assert env.observation_space.contains(observation)
+            observation, _, terminated, _, info = env.step(env.action_space.sample(mask=info["action_mask"]))
+        assert info["cost"] > 0 and info["fingerprint"].problem == names[-1]
+    assert len(set(names)) == 5 and all(name.startswith("random-train-v1/") for name in names)
+
+
+def test_a_cloned_state_brings_its_generated_pipeline_back() -> None:
+    env = make_random().unwrapped
+    observation, _ = env.reset(seed=0)
+    state, name = env.clone_state(), env.problem.name
+    env.reset(seed=1)
+    assert env.problem.name != name
+    restored, _ = env.restore_state(state)
+    assert env.problem.name == name
+    assert all(np.array_equal(observation[key], restored[key]) for key in observation)

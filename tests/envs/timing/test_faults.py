@@ -1,0 +1,286 @@
+"""Whatever goes wrong with a schedule is an outcome, and the next measurement does not notice."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import halide as hl
+import pytest
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes.confined import ConfinedProcess, Finished, ProcessEnded
+from halidegym.envs.schedules.schedule_like import ScheduleLike
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.envs.timing.compiler import CompilationError, Compiler, CompileTimes
+from halidegym.envs.timing.database import TimingDatabase
+from halidegym.envs.timing.kernel_store import KernelStore
+from halidegym.envs.timing.one_off import TimingSettings
+from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.native import _core
+from schedules_for_tests import random_schedule
+
+QUICK = TimingSettings(time_limit_s=0.05, patience_s=0.05, memory_bytes=1 << 30, threads=1)
+FAULTS = {
+    1: ("crash", "SIGSEGV"),
+    2: ("timeout", "still running after 3 s"),
+    3: ("out_of_memory", ""),
+    4: ("wrong_output", "1 of 1000 points differ from the trusted schedule: output 0 at (17) is 52 instead of 51"),
+    5: ("crash", "SIGKILL"),
+    6: ("wrong_output", "at (17)"),
+    7: ("run_error", "before its time"),
+}
+
+
+@pytest.fixture(scope="module")
+def problem() -> SchedulingProblem:
+    f, x = hl.Func("f"), hl.Var("x")
+    f[x] = 3 * x
+    f.set_estimates([(0, 1000)])
+    return SchedulingProblem.from_pipeline(f, parallelism=1)
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Kernels that fail, by the number of the fault."""
+    folder = tmp_path_factory.mktemp("kernels")
+    spec = importlib.util.find_spec("halide")
+    assert spec is not None and spec.origin is not None
+    include = Path(spec.origin).parent / "include"
+    source = Path(__file__).with_name("faulty_kernel.cpp")
+    for fault in FAULTS:
+        subprocess.run(
+            [
+                "c++",
+                "-std=c++17",
+                "-shared",
+                "-fPIC",
+                f"-DFAULT={fault}",
+                f"-I{include}",
+                source,
+                "-o",
+                folder / str(fault),
+            ],
+            check=True,
+        )
+    return {fault: folder / str(fault) for fault in FAULTS}
+
+
+def swap_kernel(monkeypatch: pytest.MonkeyPatch, kernel: Path) -> None:
+    """Let everything but the trusted schedule compile to this kernel."""
+    compile_ = Compiler.compile
+
+    def swapped(
+        self: Compiler, problem: SchedulingProblem, schedule: ScheduleLike, library: Path, **options: Any
+    ) -> CompileTimes:
+        if isinstance(schedule, TrustedSchedule):
+            return compile_(self, problem, schedule, library, **options)
+        shutil.copy(kernel, library)
+        return CompileTimes()
+
+    monkeypatch.setattr(Compiler, "compile", swapped)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_of_kernels_are_outcomes(
+    fault: int, problem: SchedulingProblem, faulty: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome, words = FAULTS[fault]
+    settings = dataclasses.replace(QUICK, timeout_s=3.0) if outcome == "timeout" else QUICK
+    with Stopwatch(settings, compilers=1) as stopwatch:
+        with monkeypatch.context() as patch:
+            swap_kernel(patch, faulty[fault])
+            timing = stopwatch.time(problem, None)
+        assert timing.outcome == outcome
+        assert words in timing.error
+        assert timing.samples_s == ()
+        assert stopwatch.time(problem, None).outcome == "ok"
+
+
+def test_a_fault_in_a_comparison_leaves_the_other_side(
+    problem: SchedulingProblem, faulty: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Stopwatch(QUICK, compilers=1) as stopwatch:
+        swap_kernel(monkeypatch, faulty[1])
+        comparison = stopwatch.compare(problem, None, TrustedSchedule(problem), rounds=2)
+    assert (comparison.a.outcome, comparison.b.outcome) == ("crash", "ok")
+    assert comparison.ratio != comparison.ratio
+    assert comparison.verdict == "undecided"
+    assert len(comparison.b.samples_s) == 6
+
+
+def test_a_pipeline_that_needs_too_much_memory_is_an_outcome() -> None:
+    f, g, x, y = hl.Func("f"), hl.Func("g"), hl.Var("x"), hl.Var("y")
+    g[x, y] = hl.cast(hl.Int(32), hl.sqrt(hl.cast(hl.Float(32), x * y)))
+    f[x] = g[x, 20000 - x] + g[x, 0]
+    f.set_estimates([(0, 10000)])
+    problem = SchedulingProblem.from_pipeline(f, parallelism=1)
+    settings = TimingSettings(verify=False, memory_bytes=400 << 20, threads=1, time_limit_s=0.05)
+    with Stopwatch(settings, compilers=1) as stopwatch:
+        assert stopwatch.time(problem, TrustedSchedule(problem)).outcome == "out_of_memory"
+
+
+def test_without_the_trusted_outputs_nothing_is_timed(problem: SchedulingProblem) -> None:
+    settings, message = TimingSettings(compile_timeout_s=1e-3), r"trusted schedule.*timeout.*verify=False"
+    with Stopwatch(settings, compilers=1) as stopwatch, pytest.raises(_core.Error, match=message):
+        stopwatch.time(problem, None)
+
+
+def test_a_compiler_that_is_killed_is_an_outcome_and_replaced(problem: SchedulingProblem) -> None:
+    with Stopwatch(QUICK, compilers=1) as stopwatch:
+        assert stopwatch.time(problem, None).outcome == "ok"
+        for child in children_of(os.getpid()):
+            os.kill(child, signal.SIGKILL)
+            while is_running(child):
+                time.sleep(0.01)
+        assert stopwatch.time(problem, None).outcome == "ok"
+
+
+def test_compilers_are_kept_from_one_batch_to_the_next(problem: SchedulingProblem) -> None:
+    with Stopwatch(QUICK, compilers=2) as stopwatch:
+        compilers = set()
+        for _ in range(3):
+            assert [timing.outcome for timing in stopwatch.time_all(problem, [None, None])] == ["ok", "ok"]
+            compilers.update(children_of(os.getpid()))
+    assert len(compilers) == 2
+
+
+def test_kernels_are_kept_and_refusals_of_the_compiler_are_too(
+    problem: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f, x, xi = hl.Func("f"), hl.Var("x"), hl.Var("xi")
+    f[x, xi] = x + xi  # the inner half of a split x would be a second xi
+    f.set_estimates([(0, 256), (0, 256)])
+    refused = SchedulingProblem.from_pipeline(f)
+    schedule = random_schedule(refused, 0)
+    with Stopwatch(QUICK, kernels=tmp_path) as stopwatch:
+        stopwatch.compile(problem, [None])
+        stopwatch.compile(refused, [schedule])
+        stopwatch.compile(problem, [None])
+
+    def no_compiler(*_: object, **__: object) -> CompileTimes:
+        raise CompilationError(Finished("timeout", "it was asked again"))
+
+    monkeypatch.setattr(Compiler, "compile", no_compiler)
+    with Stopwatch(QUICK, kernels=tmp_path) as stopwatch:
+        known, again = stopwatch.time(problem, None), stopwatch.time(refused, schedule)
+        assert (known.outcome, again.outcome) == ("ok", "compile_error")
+        assert 0 < known.halide_s < known.compile_s
+        assert "xi" in again.error
+        other = SchedulingProblem.from_pipeline(f, target="x86-64-linux-sse41")
+        with pytest.raises(_core.Error, match="asked again"):
+            stopwatch.time(other, None)
+
+
+def test_a_late_compilation_is_tried_again_with_more_time_only(
+    problem: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def late(*_: object, timeout_s: float) -> CompileTimes:
+        asked.append(timeout_s)
+        raise CompilationError(Finished("timeout", f"still running after {timeout_s:g} s"))
+
+    monkeypatch.setattr(Compiler, "compile", late)
+    store = KernelStore(tmp_path)
+    for timeout_s in (10.0, 5.0, 10.0, 20.0, 10.0):
+        with Compiler() as compiler, pytest.raises(CompilationError, match="still running") as raised:
+            store.compile(compiler, problem, None, tmp_path / "kernel.so", timeout_s=timeout_s)
+        assert raised.value.finished.outcome == "timeout"
+    assert asked == [10.0, 20.0]
+
+
+def test_last_words_of_a_crash() -> None:
+    program = "import os, sys; print('farewell', file=sys.stderr, flush=True); os.abort()"
+    with ConfinedProcess([sys.executable, "-c", program]) as process, pytest.raises(ProcessEnded) as ended:
+        process.receive_line(60.0)
+    assert ended.value.finished.outcome == "crash"
+    assert ended.value.finished.error == "ended by SIGABRT: farewell"
+
+
+def test_processes_have_no_more_memory_than_allowed() -> None:
+    with ConfinedProcess([sys.executable, "-c", "x = bytearray(1 << 30)"], memory_bytes=500 << 20) as process:
+        assert process.finish(60.0).outcome == "out_of_memory"
+
+
+def test_processes_run_where_they_are_told_to() -> None:
+    cpu = max(os.sched_getaffinity(0))
+    with ConfinedProcess([sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"], cpus=[cpu]) as process:
+        assert process.receive_line(60.0) == f"{{{cpu}}}"
+
+
+MEASURE = """
+import sys
+import halide as hl
+from halidegym import SchedulingProblem
+from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.envs.timing.timers import RecordingTimer
+from halidegym.envs.timing.one_off import TimingSettings
+from halidegym.envs.timing.database import TimingDatabase
+f, x = hl.Func("f"), hl.Var("x")
+f[x] = 3 * x
+f.set_estimates([(0, 1000)])
+problem = SchedulingProblem.from_pipeline(f, parallelism=1)
+settings = TimingSettings(time_limit_s=0.1, patience_s=0.1, threads=1, agreement=0.0)
+with TimingDatabase(sys.argv[1]) as database:
+    timer = RecordingTimer(database, settings, remeasure=True)
+    print("start", flush=True)
+    for _ in range(int(sys.argv[2])):
+        assert timer.time(problem, None).outcome == "ok"
+        print("measured", flush=True)
+    timer.close()
+"""
+
+
+def start(database: Path, count: int) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", MEASURE, database, str(count)], stdout=subprocess.PIPE, text=True)
+
+
+def test_two_processes_measure_at_once(tmp_path: Path) -> None:
+    database = tmp_path / "timings.db"
+    processes = [start(database, 3) for _ in range(2)]
+    assert [process.communicate(timeout=120)[0].count("measured") for process in processes] == [3, 3]
+    with TimingDatabase(database) as timings:
+        assert len(timings) == 6
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
+def test_an_end_in_the_middle_leaves_a_sound_database_and_no_process(how: signal.Signals, tmp_path: Path) -> None:
+    database = tmp_path / "timings.db"
+    with start(database, 10000) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "start\n"
+        assert process.stdout.readline() == "measured\n"
+        descendants = children_of(process.pid)
+        assert descendants
+        process.send_signal(how)
+        process.communicate(timeout=60)
+    assert process.returncode != 0
+    deadline = time.monotonic() + 30
+    while any(is_running(pid) for pid in descendants) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not [pid for pid in descendants if is_running(pid)]
+    with TimingDatabase(database) as timings:
+        assert len(timings) >= 1
+        assert len(list(timings.records())) == len(timings)
+
+
+def children_of(pid: int) -> list[int]:
+    return [
+        int(child) for task in Path(f"/proc/{pid}/task").glob("*") for child in (task / "children").read_text().split()
+    ]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,355 @@
+"""Tests of compiled schedules: what they compute, how long they take, and how failures are told."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import halide as hl
+import numpy as np
+import pytest
+
+import pipelines_for_tests
+from halidegym.agents.reference import Li2018, Mullapudi2016
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes.confined import ConfinedProcess, ProcessEnded
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.envs.timing.compiler import Compiler
+from halidegym.envs.timing.kernel import RunningKernel
+from halidegym.envs.timing.machine import measuring, this_machine
+from halidegym.envs.timing.measurements import Comparison, Timing, median_interval
+from halidegym.envs.timing.one_off import TimingSettings, compare_schedules, run_schedule, time_schedule
+from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.envs.timing.turns import ratio_of
+from halidegym.native import _core
+from schedules_for_tests import random_schedule
+
+NAMES = ["blur", "hist", "odd_sizes", "scan", "several_updates", "tuple_of_types", "two_outputs", "triangular"]
+
+
+def problem_of(name: str) -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines_for_tests.ALL[name](), parallelism=2, name=name)
+
+
+def assert_same_outputs(actual: list[np.ndarray], expected: list[np.ndarray]) -> None:
+    assert len(actual) == len(expected)
+    for ours, theirs in zip(actual, expected, strict=True):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def unschedulable() -> SchedulingProblem:
+    """A loop that is named like the inner half of another one."""
+    f, x, xi = hl.Func("f"), hl.Var("x"), hl.Var("xi")
+    f[x, xi] = x + xi
+    f.set_estimates([(0, 256), (0, 256)])
+    return SchedulingProblem.from_pipeline(f)
+
+
+@pytest.fixture(scope="module")
+def stopwatch() -> Iterator[Stopwatch]:
+    with Stopwatch(TimingSettings(time_limit_s=0.05, patience_s=0.05)) as stopwatch:
+        yield stopwatch
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_schedules_keep_the_outputs(stopwatch: Stopwatch, name: str) -> None:
+    problem = problem_of(name)
+    expected = stopwatch.run(problem, TrustedSchedule(problem))
+    assert_same_outputs(stopwatch.run(problem, random_schedule(problem, 1)), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(pipelines_for_tests.ALL))
+def test_many_random_schedules_keep_the_outputs(stopwatch: Stopwatch, name: str) -> None:
+    problem = problem_of(name)
+    expected = stopwatch.run(problem, TrustedSchedule(problem))
+    for seed in range(10):
+        assert_same_outputs(stopwatch.run(problem, random_schedule(problem, seed)), expected)
+
+
+@pytest.mark.parametrize("autoscheduler", [Mullapudi2016(), Li2018()], ids=["Mullapudi2016", "Li2018"])
+def test_schedules_of_the_other_autoschedulers(stopwatch: Stopwatch, autoscheduler: Mullapudi2016 | Li2018) -> None:
+    problem = problem_of("blur")
+    timing = stopwatch.time(problem, autoscheduler.plan(problem).schedule)
+    assert (timing.outcome, timing.error) == ("ok", "")
+
+
+def test_the_trusted_schedule_computes_what_the_pipeline_says(stopwatch: Stopwatch) -> None:
+    f, g, x, y, r = hl.Func("f"), hl.Func("g"), hl.Var("x"), hl.Var("y"), hl.RDom([(0, 7)], "r")
+    image = hl.ImageParam(hl.Int(32), 2, "image")
+    g[x, y] = 0
+    g[x, y] += image[x + r, y]
+    f[x, y] = g[x, y] + y
+    image.set_estimates([(0, 29), (0, 3)])
+    f.set_estimates([(0, 23), (0, 3)])
+    problem = SchedulingProblem.from_pipeline(f, parallelism=2)
+    array = np.random.default_rng(0).integers(0, 1000, size=(3, 29), dtype=np.int32)
+    (output,) = run_schedule(problem, TrustedSchedule(problem), inputs={"image": array})
+    np.testing.assert_array_equal(output, sum(array[:, k : k + 23] for k in range(7)) + np.arange(3)[:, None])
+
+
+def test_outputs_have_the_estimated_region_and_parameters_their_estimates() -> None:
+    f, x, y, scale = hl.Func("f"), hl.Var("x"), hl.Var("y"), hl.Param(hl.Int(32), "scale")
+    scale.set_estimate(3)
+    f[x, y] = scale * x + 100 * y
+    f.set_estimates([(5, 21), (-2, 4)])
+    problem = SchedulingProblem.from_pipeline(f)
+    y_at, x_at = np.mgrid[-2:2, 5:26]
+    for schedule in (None, random_schedule(problem, 0)):
+        (output,) = run_schedule(problem, schedule)
+        np.testing.assert_array_equal(output, 3 * x_at + 100 * y_at)
+
+
+def test_bounds_promised_to_the_compiler_go_before_the_estimates() -> None:
+    """As in conv_layer, whose published estimates contradict them."""
+    f, x, y = hl.Func("f"), hl.Var("x"), hl.Var("y")
+    f[x, y] = x + 100 * y
+    f.output_buffer().dim(0).set_bounds(2, 21)
+    f.set_estimates([(0, 7), (-2, 4)])
+    problem = SchedulingProblem.from_pipeline(f)
+    y_at, x_at = np.mgrid[-2:2, 2:23]
+    for schedule in (None, random_schedule(problem, 0)):
+        (output,) = run_schedule(problem, schedule)
+        np.testing.assert_array_equal(output, x_at + 100 * y_at)
+
+
+def test_inputs_are_random_but_depend_on_the_seed_alone() -> None:
+    f, x, image = hl.Func("f"), hl.Var("x"), hl.ImageParam(hl.Float(32), 1, "image")
+    f[x] = image[x]
+    f.set_estimates([(0, 1000)])
+    image.set_estimates([(0, 1000)])
+    problem = SchedulingProblem.from_pipeline(f)
+    (first,), (again,), (other,) = (run_schedule(problem, None, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert np.mean(first == other) < 0.01
+    assert first.min() >= 0
+    assert first.max() < 1
+    assert abs(first.mean() - 0.5) < 0.05
+
+
+def test_arrays_can_be_given_as_inputs() -> None:
+    f, x, y, image = hl.Func("f"), hl.Var("x"), hl.Var("y"), hl.ImageParam(hl.UInt(8), 2, "image")
+    f[x, y] = image[x, y] + hl.cast(hl.UInt(8), 1)
+    f.set_estimates([(0, 30), (0, 2)])
+    image.set_estimates([(0, 30), (0, 2)])
+    problem = SchedulingProblem.from_pipeline(f)
+    array = np.arange(60, dtype=np.uint8).reshape(2, 30)
+    for schedule in (None, random_schedule(problem, 0)):
+        (output,) = run_schedule(problem, schedule, inputs={"image": array})
+        np.testing.assert_array_equal(output, array + 1)
+    for bad in ({"imago": array}, {"image": array.T}, {"image": array.astype(np.float32)}):
+        with pytest.raises(_core.InvalidParameter, match="inputs"):
+            run_schedule(problem, None, inputs=bad)
+
+
+def test_arrays_are_continued_by_their_edges_for_rounded_up_tiles() -> None:
+    f, g, x = hl.Func("f"), hl.Func("g"), hl.Var("x")
+    image = hl.ImageParam(hl.Int(32), 1, "image")
+    g[x] = image[x]
+    f[x] = g[x] + g[x + 1]
+    f.set_estimates([(0, 100)])
+    image.set_estimates([(0, 101)])
+    problem = SchedulingProblem.from_pipeline(f)
+    array = np.arange(101, dtype=np.int32)
+    for seed in range(4):
+        (output,) = run_schedule(problem, random_schedule(problem, seed), inputs={"image": array})
+        np.testing.assert_array_equal(output, array[1:] + array[:-1])
+
+
+def test_timing_of_a_schedule() -> None:
+    problem = problem_of("odd_sizes")
+    timing = time_schedule(problem, random_schedule(problem, 0), time_limit_s=0.2, patience_s=0.2, threads=1)
+    assert timing.outcome == "ok"
+    assert timing.error == ""
+    assert 0 < timing.min_s <= timing.median_s
+    assert timing.min_s < 1
+    assert min(timing.samples_s) == timing.min_s
+    assert len(timing.disturbed) == len(timing.samples_s)
+    assert timing.spread >= 0
+    assert 0 < timing.halide_s < timing.compile_s
+    assert 0 < timing.link_s < timing.compile_s
+    assert (timing.threads, timing.target) == (1, problem.target)
+    assert timing.machine is not None and timing.machine.fingerprint
+
+
+@pytest.mark.slow
+def test_flushed_caches_make_single_runs_slower() -> None:
+    f, x, image = hl.Func("f"), hl.Var("x"), hl.ImageParam(hl.Float(32), 1, "image")
+    f[x] = image[x] + 1
+    f.set_estimates([(0, 1 << 16)])
+    image.set_estimates([(0, 1 << 16)])
+    problem = SchedulingProblem.from_pipeline(f, parallelism=1)
+    warm, cold = (
+        time_schedule(problem, TrustedSchedule(problem), time_limit_s=0.2, patience_s=0.2, flush_bytes=flush_bytes)
+        for flush_bytes in (0, 256 << 20)
+    )
+    assert cold.min_s > 1.2 * warm.min_s
+
+
+def test_other_memory_is_touched_before_a_sample() -> None:
+    problem = problem_of("blur")
+    settings: dict[str, Any] = {"verify": False, "memory_bytes": 512 << 20, "threads": 1, "time_limit_s": 0.01}
+    outcomes = [
+        time_schedule(problem, TrustedSchedule(problem), flush_bytes=size, **settings).outcome
+        for size in (1 << 20, 1 << 30)
+    ]
+    assert outcomes == ["ok", "out_of_memory"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the kernel does not tell who waits")
+def test_samples_that_others_disturb_are_marked() -> None:
+    problem = problem_of("blur")
+    cpu = min(os.sched_getaffinity(0))
+    settings = TimingSettings(
+        cpus=(cpu,), threads=1, time_limit_s=0.3, patience_s=0.1, agreement=0.0, shortest_sample_s=0.05
+    )
+    burner = f"import os\nos.sched_setaffinity(0, [{cpu}])\nprint(flush=True)\nwhile True: pass"
+    with Stopwatch(settings) as stopwatch, ConfinedProcess([sys.executable, "-c", burner]) as process:
+        process.receive_line(60)
+        timing = stopwatch.time(problem, TrustedSchedule(problem))
+        assert any(timing.disturbed)
+
+
+def test_a_schedule_that_halide_refuses_is_an_outcome() -> None:
+    problem = unschedulable()
+    schedule = random_schedule(problem, 0)
+    timing = time_schedule(problem, schedule)
+    assert timing.outcome == "compile_error"
+    assert "xi" in timing.error
+    assert timing.median_s == timing.min_s == math.inf
+    with pytest.raises(_core.CompileError, match="xi"):
+        run_schedule(problem, schedule)
+    comparison = compare_schedules(problem, None, schedule, rounds=1, time_limit_s=0.01)
+    assert math.isnan(comparison.ratio)
+    assert (comparison.a.outcome, comparison.b.outcome) == ("ok", "compile_error")
+
+
+def test_an_error_of_the_pipeline_is_an_outcome() -> None:
+    f, x, image = hl.Func("f"), hl.Var("x"), hl.ImageParam(hl.Float(32), 1, "image")
+    f[x] = image[x]
+    f.set_estimates([(0, 1000)])
+    image.set_estimates([(0, 10)])
+    image.dim(0).set_bounds(0, 10)
+    problem = SchedulingProblem.from_pipeline(f)
+    timing = time_schedule(problem, None, verify=False)
+    assert timing.outcome == "run_error"
+    assert "image" in timing.error
+    with pytest.raises(_core.Error, match="image"):
+        run_schedule(problem, None)
+
+
+def test_a_schedule_that_takes_too_long_is_an_outcome() -> None:
+    problem = problem_of("hist")
+    timing = time_schedule(problem, None, timeout_s=0.5, verify=False)  # recomputes the histogram for every point
+    assert (timing.outcome, timing.samples_s) == ("timeout", ())
+    timing = time_schedule(problem, None, compile_timeout_s=0.01, verify=False)
+    assert (timing.outcome, timing.samples_s) == ("timeout", ())
+
+
+def test_comparison_tells_the_faster_schedule(stopwatch: Stopwatch) -> None:
+    histogram, f, x, r = hl.Func("histogram"), hl.Func("f"), hl.Var("x"), hl.RDom([(0, 1000)], "r")
+    histogram[x] = 0
+    histogram[r * r % 64] += 1
+    f[x] = histogram[x % 64]
+    f.set_estimates([(0, 1000)])
+    problem = SchedulingProblem.from_pipeline(f, parallelism=1)
+    fast, slow = TrustedSchedule(problem), None  # slow: the histogram again for every point, hundreds of times slower
+    comparison = stopwatch.compare(problem, fast, slow, rounds=6)
+    assert comparison.verdict == "faster"
+    assert 1 < comparison.low <= comparison.ratio <= comparison.high
+    assert comparison.a.min_s < comparison.b.min_s
+    turned, equal = stopwatch.compare_all(problem, [slow, fast], fast, rounds=6)
+    assert turned.verdict == "slower"
+    assert equal.low <= equal.ratio <= equal.high
+
+
+def test_each_turn_of_a_comparison_is_a_fresh_process(stopwatch: Stopwatch, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[object] = []
+    start = RunningKernel.__init__
+
+    def counted(self: RunningKernel, *arguments: Any) -> None:
+        starts.append(self)
+        start(self, *arguments)
+
+    problem = problem_of("blur")
+    trusted = TrustedSchedule(problem)
+    stopwatch.time(problem, trusted)
+    monkeypatch.setattr(RunningKernel, "__init__", counted)
+    comparison = stopwatch.compare(problem, trusted, None, rounds=3)
+    assert len(starts) == 2 * 3
+    assert len(comparison.a.samples_s) == len(comparison.b.samples_s) == 3 * 3
+
+
+def test_the_interval_covers_the_median_as_often_as_it_says() -> None:
+    assert median_interval([3, 1, 2]) == (1, 3)
+    assert median_interval(range(6)) == (0, 5)
+    assert median_interval(range(9)) == (1, 7)  # 2 * (1 + 9) / 2^9 = 3.9 % beyond
+    generator = random.Random(0)
+    for count in (6, 15, 40):
+        draws = [[generator.expovariate(1) for _ in range(count)] for _ in range(2000)]
+        covered = [low <= math.log(2) <= high for low, high in map(median_interval, draws)]
+        assert 0.94 < sum(covered) / len(covered) < 0.99
+
+
+def test_disturbed_rounds_do_not_count_if_six_others_are_left() -> None:
+    quiet, disturbed = [(1.0, False)] * 6, [(5.0, True)] * 9
+    assert ratio_of(disturbed + quiet, [(2.0, False)] * 15) == (2.0, 2.0, 2.0)
+    assert ratio_of(disturbed + quiet[:5], [(2.0, False)] * 14)[0] == 0.4
+
+
+def test_nobody_else_compiles_or_measures_meanwhile(tmp_path: Path) -> None:
+    program = "from halidegym.envs.timing.machine import {0}\nwith {0}(): print('in', flush=True)"
+    for other in ("compiling", "measuring"):
+        with measuring(), ConfinedProcess([sys.executable, "-c", program.format(other)]) as process:
+            with pytest.raises(ProcessEnded) as ended:
+                process.receive_line(1.5)
+            assert ended.value.finished.outcome == "timeout"
+        with ConfinedProcess([sys.executable, "-c", program.format(other)]) as process:
+            assert process.receive_line(60) == "in"
+
+
+def test_the_runtime_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    target = str(hl.get_host_target())
+    with Compiler() as compiler:
+        library = compiler.runtime_library(target)
+        built = library.stat()
+        assert compiler.runtime_library(target) == library
+        assert library.stat() == built
+        assert [path.name for path in library.parent.iterdir()] == [library.name]
+        assert compiler.runtime_library("x86-64-linux-sse41") != library
+
+
+@pytest.mark.parametrize("bad", [{"threads": 0}, {"timeout_s": 0.0}, {"time_limit_s": math.nan}, {"seed": -1}])
+def test_parameters_out_of_range(bad: dict[str, float]) -> None:
+    with pytest.raises(_core.InvalidParameter, match=next(iter(bad))):
+        time_schedule(problem_of("blur"), None, **bad)  # type: ignore[arg-type]
+
+
+def test_comparison_needs_a_round() -> None:
+    with pytest.raises(_core.InvalidParameter, match="rounds"):
+        compare_schedules(problem_of("blur"), None, None, rounds=0)
+
+
+def test_timings_survive_as_dicts() -> None:
+    timing = Timing("ok", (1.0, 2.0, 3.0), 0.5, disturbed=(False, True, False), machine=this_machine())
+    assert Timing.from_dict(json.loads(json.dumps(timing.to_dict()))) == timing
+    comparison = Comparison(1.5, 1.2, 1.7, timing, Timing("crash", (), 0.1, "boom"))
+    assert Comparison.from_dict(json.loads(json.dumps(comparison.to_dict()))) == comparison
+    for bad in ({}, {"outcome": "ok"}, {"ratio": 1}):
+        with pytest.raises(_core.FormatError):
+            (Comparison if "ratio" in bad else Timing).from_dict(bad)
+
+
+def test_the_median_is_over_undisturbed_samples() -> None:
+    timing = Timing("ok", (9.0, 1.0, 8.0, 2.0, 3.0), 0.0, disturbed=(True, False, True, False, False))
+    assert (timing.median_s, timing.min_s, timing.is_disturbed) == (2.0, 1.0, False)
+    timing = Timing("ok", (9.0, 1.0, 8.0), 0.0, disturbed=(True, False, True))
+    assert (timing.median_s, timing.is_disturbed) == (8.0, True)

@@ -1,0 +1,186 @@
+"""The commands that measure: `timings`, `calibrate`, `timing-check`."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import statistics
+from pathlib import Path
+
+import halide as hl
+import pytest
+from click.testing import CliRunner, Result
+
+import pipelines_for_tests
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.envs import pipelines
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.keys import schedule_key
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.envs.timing.compiler import Compiler
+from halidegym.envs.timing.measurements import Comparison, Timing
+from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.evaluation.arguments.schedule import Candidate
+from halidegym.evaluation.cli import main
+from halidegym.evaluation.timings.calibration import Calibration, Point, spearman
+from halidegym.evaluation.timings.calibration_report import cells
+from halidegym.evaluation.timings.drawn_schedules import draw, draw_distinct
+from halidegym.evaluation.timings.side_by_side import Row
+from halidegym.evaluation.timings.timing_check import Repeatability, Throughput
+
+MM = f"{pipelines_for_tests.__file__}:mm"
+QUICK = ["--parallelism", "2", "--threads", "1", "--sample-seconds", "0.02", "--patience", "0.01"]
+
+
+def halidegym(*arguments: str | Path) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_timings_of_many_pipelines(tmp_path: Path) -> None:
+    page = tmp_path / "timings.md"
+    halidegym("timings", MM, *QUICK, "--schedules", "greedy,root", "--rounds", "2", "--output", page)
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in page.read_text().splitlines() if "| mm" in line
+    ]
+    assert [(row[1], row[4] != "-", row[5] == "-") for row in rows] == [("greedy", True, True), ("root", True, False)]
+    late = halidegym("timings", MM, *QUICK, "--seconds", "0")
+    assert "not begun" in late.stdout
+
+
+def test_timings_of_what_was_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ["timings", MM, *QUICK, "--schedules", "greedy,root", "--rounds", "2", "--cache", tmp_path / "cache"]
+    assert halidegym(*command, "--prepare").stdout == ""
+    made = sorted(path.suffix for path in tmp_path.glob("cache/*/*"))
+    assert made == [".json", ".json", ".plan", ".plan", ".so", ".so"]  # the trusted schedule is root
+
+    def nothing_left(*_: object, **__: object) -> None:
+        raise AssertionError("it has been prepared")
+
+    monkeypatch.setattr(Compiler, "compile", nothing_left)
+    monkeypatch.setattr(Greedy, "plan", nothing_left)
+    database = tmp_path / "timings.db"
+    first = halidegym(*command, "--database", database)
+    assert "root" in first.stdout
+    monkeypatch.setattr(Stopwatch, "compare_all", nothing_left)
+    assert halidegym(*command, "--database", database).stdout == first.stdout
+    without = CliRunner().invoke(main, ["timings", MM, "--prepare"])
+    assert without.exit_code == 2
+    assert "--cache" in without.output
+
+
+def test_calibration_of_what_was_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib", reason="an optional dependency")
+    command = ["calibrate", MM, *QUICK, "--schedules", "4", "--cache", tmp_path / "cache"]
+    assert halidegym(*command, "--prepare").stdout == ""
+
+    def nothing_left(*_: object, **__: object) -> None:
+        raise AssertionError("it has been compiled")
+
+    monkeypatch.setattr(Compiler, "compile", nothing_left)
+    page = tmp_path / "page.md"
+    command += ["--database", tmp_path / "timings.db", "--output", page]
+    first = halidegym(*command)
+    text, plot = page.read_text(), page.with_suffix(".svg").read_text()
+    assert re.search(r"\| mm \| 4 \| 2 \| 0 \| 0 \| -?[01]\.\d\d \|", text)
+    assert "<svg" in plot
+    monkeypatch.setattr(Stopwatch, "time_all", nothing_left)
+    assert halidegym(*command).stdout == first.stdout
+    assert (page.read_text(), page.with_suffix(".svg").read_text()) == (text, plot)
+
+
+def test_timing_check() -> None:
+    result = halidegym(
+        "timing-check", MM, *QUICK, "--first", "greedy", "--second", "root", "--comparisons", "1", "--schedules", "2"
+    )
+    assert "loaded" in result.stdout
+    assert re.search(r"2 schedules in .* a minute.*compile .*link .*run", " ".join(result.stdout.split()))
+
+
+def test_draws_are_complete_repeatable_and_of_both_kinds() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL["blur"](), parallelism=2)
+    first, again = ([next(drawn) for _ in range(6)] for drawn in (draw(problem, 3), draw(problem, 3)))
+    assert [(kind, state.cost()) for kind, state in first] == [(kind, state.cost()) for kind, state in again]
+    assert [kind for kind, _ in first] == ["good", *["random", "good"] * 2, "random"]
+    assert all(state.is_complete for _, state in first)
+    assert first[0][1].cost() == Greedy().plan(problem).cost
+
+
+def test_distinct_draws_end_where_a_problem_has_no_more() -> None:
+    f, x = hl.Func("f"), hl.Var("x")
+    f[x] = x
+    f.set_estimates([(0, 256)])
+    problem = SchedulingProblem.from_pipeline(f, parallelism=2)
+    keys = [schedule_key(problem, Schedule.from_state(problem, state)) for _, state in draw_distinct(problem, 3)]
+    assert 1 < len(set(keys)) == len(keys)
+
+
+def test_good_draws_are_better_than_random_ones() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines.build("harris"), parallelism=2)
+    costs: dict[str, list[float]] = {"random": [], "good": []}
+    for kind, state in itertools.islice(draw_distinct(problem, 0), 20):
+        costs[kind].append(state.cost())
+    assert len(costs["good"]) >= 8
+    assert statistics.median(costs["good"]) < min(costs["random"])
+
+
+def test_rank_correlation() -> None:
+    assert spearman([1, 2, 3, 4], [10, 20, 300, 4000]) == pytest.approx(1)
+    assert spearman([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
+    # Ranks 1, 2.5, 2.5, 4 and 1, 2, 3, 4: covariance 4.5, variances 4.5 and 5.
+    assert spearman([1, 5, 5, 9], [1, 2, 3, 4]) == pytest.approx(4.5 / math.sqrt(4.5 * 5))
+    assert math.isnan(spearman([1, 2], [1, 2]))
+    assert math.isnan(spearman([1, 1, 1], [1, 2, 3]))
+
+
+def test_calibration_summaries() -> None:
+    points = [
+        Point("random", 1.0, 6.0),
+        Point("good", 2.0, 2.0),
+        Point("good", 3.0, 3.0, is_disturbed=True),
+        Point("random", 0.5, math.inf),
+    ]
+    calibration = Calibration("p", 2, 5.0, tuple(points))
+    assert len(calibration.ranked) == 3
+    assert calibration.regret == 3.0
+    assert calibration.rank_correlation == pytest.approx(-0.5)
+    assert math.isnan(Calibration("p", 2, 5.0, ()).regret)
+
+
+def test_schedules_that_are_too_slow_rank_last() -> None:
+    slow, late = Timing("timeout", (), 1.0, run_s=5.1), Timing("timeout", (), 300.0, "the compiler: still running")
+    points = [Point.of("random", 9.0, slow, 5.0), Point.of("random", 0.5, late, 5.0)]
+    points += [Point("good", 1.0, 1.0), Point("good", 2.0, 2.0)]
+    calibration = Calibration("p", 2, 5.0, tuple(points))
+    assert [point.seconds for point in calibration.ranked] == [5.0, 1.0, 2.0]
+    assert calibration.rank_correlation == pytest.approx(1)
+    assert cells(calibration)[:5] == ("p", "4", "2", "1", "1")
+
+
+def test_repeatability_counts_flips_and_wrong_verdicts() -> None:
+    timing = Timing("ok", (1.0, 1.0, 1.0), 0.0, disturbed=(False,) * 3)
+    marked = Timing("ok", (1.0, 1.0, 1.0), 0.0, disturbed=(True,) * 3)
+    comparisons = [Comparison(1.2, 1.1, 1.3, timing, timing)] * 3
+    doubtful, wrong = Comparison(0.99, 0.9, 1.1, marked, timing), Comparison(0.9, 0.8, 0.95, timing, timing)
+    result = Repeatability((*comparisons, doubtful, wrong))
+    assert (result.median, result.flips, result.wrong_verdicts, result.disturbed) == (1.2, 2, 1, 1)
+    assert result.spread == pytest.approx(0.25)
+
+
+def test_throughput_adds_up() -> None:
+    timing = Timing("ok", (1.0,), 1.1, halide_s=1.0, link_s=0.1, run_s=0.9)
+    result = Throughput(2, 4.0, (timing, timing))
+    assert result.per_minute == 30
+    assert result.shares == pytest.approx({"compile": 0.5, "link": 0.05, "run": 0.45})
+    assert result.overhead == pytest.approx(0.1)
+
+
+def test_rows_show_failures() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL["blur"](), parallelism=2)
+    absent = Row(Candidate("adams2019", None, failure="it died\nof something"))
+    assert (absent.outcome, absent.median_ms, absent.speedup) == ("no schedule: it died", "-", "-")
+    crashed = Row(Candidate("root", TrustedSchedule(problem), 2.5), Timing("crash", (), 0.1, "ended by SIGSEGV"))
+    assert (crashed.outcome, crashed.cost, crashed.min_ms) == ("crash: ended by SIGSEGV", "2.5", "-")
