@@ -98,7 +98,7 @@ double Environment::cost() {
     if (!current().is_complete()) {
         throw InvalidParameter("The schedule is not complete; its cost is known after the last decision");
     }
-    return evaluator_->evaluate(*state_->nest()).cost;
+    return state_->cost(*evaluator_);
 }
 
 int64_t Environment::num_legal_decisions() const {
