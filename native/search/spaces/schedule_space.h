@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nest/equality.h"
-#include "search/search_space.h"
+#include "search/spaces/search_space.h"
 #include "state/evaluator.h"
 #include "state/state.h"
 
