@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, SupportsIndex
@@ -180,6 +182,11 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     print(info["schedule"].cpp())
     ```
 
+    ## Threads
+
+    An environment belongs to one thread at a time: a call during a call of another thread raises `halidegym.Error`. Give
+    each thread an environment of its own; the problem can be shared.
+
     ## Version History
 
     - v0: initial version.
@@ -239,6 +246,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._max_decisions = max_decisions
         self._problem_index = 0
         self._is_over = True
+        self._in_use = threading.Lock()
         self._native.start(self.prepared_problem.space.initial_state())
         self.reward: Reward = RewardByCost()
         """What the end of an episode is worth; the wrappers of `halidegym.rewards` replace it."""
@@ -254,10 +262,11 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
                 `memory_limit`.
         """
         check_no_options(options)
-        super().reset(seed=seed)
-        if len(self._prepared) > 1:
-            self._problem_index = int(self.np_random.integers(len(self._prepared)))
-        return self.restore_state(EpisodeState(self._problem_index, self.prepared_problem.space.initial_state(), False))
+        with self._turn():
+            super().reset(seed=seed)
+            if len(self._prepared) > 1:
+                self._problem_index = int(self.np_random.integers(len(self._prepared)))
+            return self._go_to(EpisodeState(self._problem_index, self.prepared_problem.space.initial_state(), False))
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision `action`.
@@ -267,14 +276,15 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             InvalidParameter: `action` is no integer.
         """
         index = action_index(action)
-        if self._is_over:
-            raise gym.error.ResetNeeded("The episode is over: call reset() first")
-        is_legal = self._native.step(index)
-        self._is_over = self._native.num_legal_decisions == 0
-        reward, outcome = self._outcome() if self._is_over else (0.0, {})
-        observation = self._native.observe()
-        info = self._info(observation) | {"illegal_action": not is_legal} | outcome
-        return observation, reward, self._is_over, False, info
+        with self._turn():
+            if self._is_over:
+                raise gym.error.ResetNeeded("The episode is over: call reset() first")
+            is_legal = self._native.step(index)
+            self._is_over = self._native.num_legal_decisions == 0
+            reward, outcome = self._outcome() if self._is_over else (0.0, {})
+            observation = self._native.observe()
+            info = self._info(observation) | {"illegal_action": not is_legal} | outcome
+            return observation, reward, self._is_over, False, info
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """The current loop nest, in the form of the `render_mode`."""
@@ -315,6 +325,10 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         Raises:
             SearchExhausted: see `reset`.
         """
+        with self._turn():
+            return self._go_to(state)
+
+    def _go_to(self, state: EpisodeState) -> tuple[Observation, dict[str, Any]]:
         self.reward.prepare(self._prepared[state.problem_index])
         self._problem_index = state.problem_index
         self._native.start(state.state)
@@ -373,6 +387,16 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             SearchExhausted: it finds none within the `memory_limit`.
         """
         return self.prepared_problem.greedy.state
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """The time of a call that a call of another thread would spoil."""
+        if not self._in_use.acquire(blocking=False):
+            raise _core.Error("Another thread is using this environment; give each thread an environment of its own")
+        try:
+            yield
+        finally:
+            self._in_use.release()
 
     def _info(self, observation: Observation) -> dict[str, Any]:
         num_legal_decisions = self._native.num_legal_decisions
