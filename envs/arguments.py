@@ -1,4 +1,4 @@
-"""Arguments that Gymnasium hands to every environment, checked."""
+"""Arguments of environments, checked."""
 
 from __future__ import annotations
 
@@ -37,3 +37,14 @@ def check_no_options(options: Mapping[str, Any] | None) -> None:
     """
     if options:
         raise InvalidParameter(f"options={options!r}: reset has no options here; leave them out")
+
+
+def check_sizes(**sizes: int) -> None:
+    """Check sizes of an observation.
+
+    Raises:
+        InvalidParameter: one is below 1.
+    """
+    for name, size in sizes.items():
+        if size < 1:
+            raise InvalidParameter(f"{name}={size}: an observation needs room for at least 1")
