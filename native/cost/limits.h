@@ -16,8 +16,8 @@ enum class Verdict : uint8_t {
     Memory,     // more working memory than the memory limit beyond the outputs
 };
 
-// The limits that the reference sets to all schedules (schedule-features.md, section 8). `table` holds the features of
-// the nest; a negative memory limit, in bytes, stands for none.
+// The limits that the reference sets to all schedules (docs/specification/schedule-features.md, section 8). `table`
+// holds the features of the nest; a negative memory limit, in bytes, stands for none.
 Verdict check_limits(const Problem &problem, const FeatureTable &table, const Level &root, int64_t memory_limit);
 
 }  // namespace halidegym

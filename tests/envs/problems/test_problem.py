@@ -1,4 +1,7 @@
-"""`SchedulingProblem`: what it is made from, that it survives storage, and every error of function-dag.md, section 11."""
+"""`SchedulingProblem`: what it is made from, that it survives storage, and every error of section 11.
+
+Sections and quirks are those of docs/specification/function-dag.md.
+"""
 
 from __future__ import annotations
 
@@ -269,7 +272,7 @@ def test_not_a_pipeline(pipeline: object) -> None:
 
 
 def test_constraints_of_the_output_buffer_travel() -> None:
-    """Which dimension has a stride of 1 decides what may be vectorized, function-dag.md, section 4.7."""
+    """Which dimension has a stride of 1 decides what may be vectorized (section 4.7)."""
     interleaved = extract(analysis_pipelines.interleaved_output())
     assert interleaved.nodes[0].unit_stride_dimensions == [2]
     kernel = interleaved.pipeline().compile_to_callable([], hl.get_host_target())
