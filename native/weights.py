@@ -64,6 +64,17 @@ def load_weights(path: str | Path) -> Weights:
         raise FormatError(f"Cannot read cost model weights from {path}: {error.strerror}. Check the path.") from error
 
 
+def resolve_weights(weights: Weights | str | Path | None) -> Weights:
+    """The weights that an argument stands for: themselves, those of a ``.weights`` file, or the built-in ones for None.
+
+    Raises:
+        FormatError: see :func:`load_weights` and :func:`builtin_weights`.
+    """
+    if weights is None:
+        return builtin_weights()
+    return weights if isinstance(weights, Weights) else load_weights(weights)
+
+
 def save_weights(weights: Weights, path: str | Path) -> None:
     """Write a ``.weights`` file that Halide's Adams2019 autoscheduler and its tools read too."""
     Path(path).write_bytes(weights.to_bytes())

@@ -21,7 +21,7 @@ from halidegym.agents.reference.process import AutoschedulerFailed, Autoschedule
 from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.native._core import CostModel, InvalidParameter, Weights
-from halidegym.native.weights import builtin_weights, load_weights
+from halidegym.native.weights import resolve_weights
 
 __all__ = [
     "Adams2019",
@@ -291,7 +291,7 @@ class Adams2019(Reference):
 
     def _weights(self) -> Weights:
         # The plugin itself would go on with random weights if it could not read the file.
-        return builtin_weights() if self.weights_path is None else load_weights(self.weights_path)
+        return resolve_weights(self.weights_path)
 
     def _resolved_weights_path(self) -> str:
         return "" if self.weights_path is None else str(Path(self.weights_path).resolve())

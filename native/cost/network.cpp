@@ -88,7 +88,7 @@ float logistic(float v) {
 
 }  // namespace
 
-// The inner loops of stage_cost, and copies of them for several instruction sets.
+// The cost of one stage, and copies of them for several instruction sets.
 struct Network::Kernel {
     [[gnu::always_inline]] static inline float run(const Network &network, const AlgorithmPart &algorithm,
                                                    ScheduleFeatures features, bool is_first, float cores) {
@@ -216,13 +216,11 @@ std::vector<float> Network::predict(std::span<const float> algorithm_features,
     }
     std::vector<float> costs;
     for (int n = 0; n < num_states; n++) {
-        float cost = 0.0f;
-        for (int w = 0; w < num_stages; w++) {
-            const size_t row = static_cast<size_t>(n) * static_cast<size_t>(num_stages) + static_cast<size_t>(w);
-            const auto features = schedule_features.subspan(row * num_schedule_features).first<num_schedule_features>();
-            cost += stage_cost(parts[static_cast<size_t>(w)], features, w == 0, parallelism);
-        }
-        costs.push_back(cost);
+        const auto rows = schedule_features.subspan(static_cast<size_t>(n) * parts.size() * num_schedule_features);
+        const auto row = [&](size_t w) {
+            return rows.subspan(w * num_schedule_features).first<num_schedule_features>();
+        };
+        costs.push_back(cost(parts, row, parallelism));
     }
     return costs;
 }
@@ -252,20 +250,14 @@ CostModel::CostModel(const Problem &problem, std::shared_ptr<const Network> netw
             continue;
         }
         for (int index = node.num_stages - 1; index >= 0; index--) {
-            const Stage &stage = problem.stage(node, index);
-            stage_order_.push_back(stage.id);
-            algorithm_parts_.push_back(network_->algorithm_part(network_input(stage)));
+            stages_.push_back(network_->algorithm_part(network_input(problem.stage(node, index))));
         }
     }
 }
 
-float CostModel::cost(std::span<const double> rows, int num_stages) const {
-    float cost = 0.0f;
-    for (int w = 0; w < num_stages; w++) {
-        cost +=
-            stage_cost(w, rows.subspan(static_cast<size_t>(w) * num_schedule_features).first<num_schedule_features>());
-    }
-    return cost;
+float CostModel::cost(const FeatureTable &features) const {
+    const auto row = [&](size_t w) -> const FeatureRow & { return features.row(features.stages[w]); };
+    return network_->cost(std::span(stages_).first(features.stages.size()), row, parallelism_);
 }
 
 }  // namespace halidegym

@@ -67,7 +67,7 @@ public:
             add_node(function);
         }
         problem.derive();
-        require_running_loops(problem, Regions(problem));
+        require_usable_extents(problem, Regions(problem));
         for (Stage &stage : problem.stages) {
             add_features(stage);
         }

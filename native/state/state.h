@@ -44,6 +44,9 @@ public:
     State apply(const Decision &decision) const;
     State successor(LevelRef nest) const;
 
+    // Of the cost model, by an evaluator of the state's space. Legal decisions lead to states that have one.
+    double cost(Evaluator &evaluator) const;
+
     uint64_t hash(int depth) const;
 
 private:

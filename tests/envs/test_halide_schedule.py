@@ -410,7 +410,7 @@ def test_clone_and_restore() -> None:
 def test_a_dead_end_ends_the_episode() -> None:
     # A limit that the greedy schedule keeps, and some others do not.
     env = make(pipelines_for_tests.fanout, memory_limit=500_000)
-    rewarded = CostModelReward(env, form="speedup")
+    rewarded = CostModelReward(make(pipelines_for_tests.fanout, memory_limit=500_000), form="speedup")
     dead_ends = []
     for seed in range(30):
         reward, info = outcome(env, random_policy(seed))

@@ -6,10 +6,10 @@
 #include <random>
 
 #include "example_problem.h"
-#include "search/schedule_space.h"
-#include "search/synthetic_tree.h"
-#include "search/tag.h"
-#include "search/uct.h"
+#include "search/graph/tag.h"
+#include "search/graph/uct.h"
+#include "search/spaces/schedule_space.h"
+#include "search/spaces/synthetic_tree.h"
 
 using namespace halidegym;
 

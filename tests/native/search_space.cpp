@@ -150,7 +150,7 @@ void test_acceptance_without_building() {
                     for (const Decision &decision : all) {
                         const State child = state.apply(decision);
                         const FeatureTable &table = featurizer.compute(*child.nest());
-                        if (check_limits(*space->problem, table, *child.nest(), -1) == Verdict::Accepted) {
+                        if (!exceeded_limit(*space->problem, table, *child.nest(), -1)) {
                             tested.push_back(decision);
                         }
                     }

@@ -367,6 +367,18 @@ def test_reduction_that_never_runs() -> None:
         refused(line(definition), _core.UnsupportedPipeline, r"'f.*update\(0\)' never runs on the estimates")
 
 
+@pytest.mark.parametrize(
+    ("size", "reason"), [((2**31 - 2, 2**31 - 2), "hold more bytes"), ((2**31 - 2,) * 3, "compute more points")]
+)
+def test_more_than_can_be_counted(size: tuple[int, ...], reason: str) -> None:
+    """Costs were negative, and the logarithm of a speedup failed."""
+    variables = [hl.Var(name) for name in "xyz"[: len(size)]]
+    f = hl.Func("f")
+    f[variables] = hl.f32(x)
+    f.set_estimates([(0, extent) for extent in size])
+    refused(f, _core.UnsupportedPipeline, rf"from the outputs to 'f.*' {reason} than can be counted.*smaller estimates")
+
+
 def test_scalar_parameter_without_estimate() -> None:
     def definition(f: hl.Func) -> None:
         f[x] = x + hl.Param(hl.Int(32), "offset")
