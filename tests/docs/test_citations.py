@@ -1,5 +1,6 @@
 """Whatever code, tests and docs refer to exists: pages, sections and quirks of the specification, links, files."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,9 +34,25 @@ def faults(root: Path, file: Path) -> list[str]:
         prose = without_code(text)
         found += [fault for _, link in _LINK.findall(prose) for fault in link_faults(file, link)]
         text = _LINK.sub("", text)
-    found += [f"{path} does not exist" for path in _PATH.findall(text) if not any(root.glob(path.rstrip("/")))]
+    paths = _PATH.findall(commentary(file, text))
+    found += [f"{path} does not exist" for path in paths if not exists(root, path)]
     found += citation_faults(root, file, joined(text))
     return [f"{file.relative_to(root)}: {fault}" for fault in found]
+
+
+def exists(root: Path, path: str) -> bool:
+    return any(root.glob(path)) if "*" in path else (root / path).exists()
+
+
+def commentary(file: Path, text: str) -> str:
+    """What is written for readers; the paths that code handles need not exist."""
+    if file.suffix in (".cpp", ".h"):
+        return "\n".join(re.findall(r"//.*", text))
+    if file.suffix in (".py", ".pyi"):
+        strings = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr)]
+        docstrings = [str(node.value) for node in strings if isinstance(node, ast.Constant)]
+        return "\n".join([*docstrings, *re.findall(r"#.*", text)])
+    return text if file.suffix == ".md" else ""
 
 
 def without_code(markdown: str) -> str:
@@ -158,6 +175,8 @@ def repository(tmp_path: Path) -> Path:
         ("native/a.h", "// Sections and quirks are those of docs/specification/page.md.\n// (section 3)",
          ["page.md has no section 3"]),
         ("native/a.py", '"""Like native/file.h, `native/*.h` and native/none.h."""', ["native/none.h does not exist"]),
+        ("native/a.py", 'PATH = "native/new.h"  # not native/old.h', ["native/old.h does not exist"]),
+        ("native/a.cpp", 'open("native/new.h");  // not native/old.h', ["native/old.h does not exist"]),
         ("docs/how-to/a.md", "[one](../specification/page.md#12-the-second-one-with-marks), [two](../specification/)", []),
         ("docs/how-to/a.md", "# Top\n[one](#top), [two](https://example.org/none.md), `[three](none.md)`", []),
         ("docs/how-to/a.md", "[one](none.md)", ["link to none.md: no such file"]),
