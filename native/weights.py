@@ -28,7 +28,7 @@ def builtin_weights() -> Weights:
     """Return the pretrained weights of the installed ``halide`` package.
 
     They lie inside the Adams2019 plugin in the format of a ``.weights`` file and are found by their header, which
-    occurs there once (search-and-cost-model.md, section 4.5). The plugin is read, not loaded.
+    occurs there once (docs/specification/search-and-cost-model.md, section 4.5). The plugin is read, not loaded.
 
     Raises:
         FormatError: the ``halide`` package is missing, or its plugin holds no such weights.

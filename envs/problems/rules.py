@@ -15,7 +15,7 @@ class Rules:
 
     Attributes:
         subtiling: whether a Func may be tiled more than once; without it, all placements precede all parallelizations
-            (search-and-cost-model.md, section 1.6).
+            (docs/specification/search-and-cost-model.md, section 1.6).
         memory_limit: bytes of working set beyond the outputs that a schedule may need; None for no limit.
     """
 

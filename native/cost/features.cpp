@@ -4,6 +4,8 @@
 
 #include "cost/points_minimum.h"
 
+// Sections and quirks are those of docs/specification/schedule-features.md.
+
 namespace halidegym {
 
 namespace {

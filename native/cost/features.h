@@ -24,8 +24,8 @@ struct FeatureTable {
     const FeatureRow &row(int stage) const { return rows[static_cast<size_t>(stage)]; }
 };
 
-// Computes the schedule features of complete and partial nests (schedule-features.md; Adams et al. 2019, section 5).
-// Section numbers refer to that document.
+// Computes the schedule features of complete and partial nests (Adams et al. 2019, section 5). Sections and quirks are
+// those of docs/specification/schedule-features.md.
 //
 // This is what a search spends its time on, so everything that depends on the problem alone is prepared once,
 // everything else is kept in arrays by node, stage or level, and nothing is allocated once these have grown. Not

@@ -21,7 +21,8 @@ bool inlines_too_much(const Level &level) {
                        [](const LevelRef &child) { return inlines_too_much(*child); });
 }
 
-// The output counts once for each of its stages (quirk Q19), so the result can be negative.
+// The output counts once for each of its stages (docs/specification/schedule-features.md, quirk Q19), so the result can
+// be negative.
 int64_t memory_beyond_outputs(const Problem &problem, const FeatureTable &table) {
     if (table.stages.empty()) return 0;
     auto memory = static_cast<int64_t>(table.row(table.stages.front())[feature::working_set_at_root]);

@@ -16,8 +16,9 @@ enum class Limit : uint8_t {
     Memory,     // more working memory than the memory limit beyond the outputs
 };
 
-// The first of the limits that the reference sets to all schedules (schedule-features.md, section 8) which the nest
-// exceeds, if any. `table` holds the features of the nest; a negative memory limit, in bytes, stands for none.
+// The first of the limits that the reference sets to all schedules (docs/specification/schedule-features.md, section 8)
+// which the nest exceeds, if any. `table` holds the features of the nest; a negative memory limit, in bytes, stands for
+// none.
 std::optional<Limit> exceeded_limit(const Problem &problem, const FeatureTable &table, const Level &root,
                                     int64_t memory_limit);
 

@@ -9,7 +9,7 @@
 
 // Every product and every sum here rounds to float32 on its own, in the order of the compiled reference: this file must
 // be compiled with contraction to fused multiply-add off. The loops run over channels, whose sums are independent, so
-// that vectorising them changes no bit.
+// that vectorising them changes no bit. Sections and quirks are those of docs/specification/search-and-cost-model.md.
 
 namespace halidegym {
 
@@ -227,7 +227,8 @@ std::vector<float> Network::predict(std::span<const float> algorithm_features,
 
 namespace {
 
-// Feature 7 + 7 * operation + type of the stage becomes [type][operation] (function-dag.md, section 9.2).
+// Feature 7 + 7 * operation + type of the stage becomes [type][operation]
+// (docs/specification/function-dag.md, section 9.2).
 std::array<float, AlgorithmFeatures::extent> network_input(const Stage &stage) {
     std::array<float, AlgorithmFeatures::extent> input;
     for (int type = 0; type < num_scalar_types; type++) {

@@ -11,14 +11,15 @@
 
 namespace halidegym {
 
-// Inference with the cost model of Adams et al. 2019 (section 5 of the paper), equal to the compiled one of the
-// Adams2019 plugin bit for bit. Section numbers refer to search-and-cost-model.md.
+// Inference with the cost model of Adams et al. 2019, section 5, equal to the compiled one of the Adams2019 plugin bit
+// for bit. Sections and quirks are those of docs/specification/search-and-cost-model.md.
 //
 // The cost of a state is the sum over its stages of a formula in 32 coefficients, and the coefficients of a stage
 // depend on that stage's features alone. What the algorithm features contribute is constant for a pipeline, so it is
 // computed once.
 
-// Algorithm features of one stage as the network takes them (function-dag.md, section 9.2): [7 types][40 operations].
+// Algorithm features of one stage as the network takes them, [7 types][40 operations]
+// (docs/specification/function-dag.md, section 9.2).
 using AlgorithmFeatures = std::span<const float, num_operations * num_scalar_types>;
 using ScheduleFeatures = std::span<const double, num_schedule_features>;
 

@@ -14,6 +14,8 @@
 #include "nest/root_extents.h"
 #include "problem/error.h"
 
+// Sections and quirks are those of docs/specification/function-dag.md.
+
 namespace halidegym {
 
 using namespace Halide::Internal;

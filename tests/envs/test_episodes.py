@@ -91,7 +91,7 @@ def test_following_the_greedy_plan_gives_a_speedup_of_one() -> None:
     actions = iter(Greedy().plan(env.problem).actions)
     reward, info = outcome(env, lambda _: next(actions))
     assert (reward, info["speedup"]) == (0.0, 1.0)
-    assert info["cost"] == pytest.approx(0.933969, abs=5e-7)  # search-space.md, section 18
+    assert info["cost"] == pytest.approx(0.933969, abs=5e-7)  # docs/specification/search-space.md, section 18
 
 
 def test_clone_and_restore() -> None:

@@ -94,7 +94,7 @@ def test_more_decisions_than_there_is_room_for_are_evenly_spread() -> None:
     assert info["decisions_truncated"]
     assert not full_info["decisions_truncated"]
     count = full_info["num_legal_decisions"]
-    assert info["num_legal_decisions"] == count == 40  # search-space.md, section 18
+    assert info["num_legal_decisions"] == count == 40  # docs/specification/search-space.md, section 18
     assert info["action_mask"].tolist() == [1] * 10
     assert env.decision_indices().tolist() == [k * count // 10 for k in range(10)]
     here = env.clone_state()

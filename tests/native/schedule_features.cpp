@@ -1,4 +1,5 @@
-// The worked examples of schedule-features.md, section 10: from edits to rows of features.
+// The worked examples of section 10, from edits to rows of features. Sections and quirks are those of
+// docs/specification/schedule-features.md.
 
 #include <algorithm>
 #include <map>

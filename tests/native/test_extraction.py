@@ -1,4 +1,7 @@
-"""The analysis of a pipeline against the one that the Adams2019 plugin prints and exports (function-dag.md)."""
+"""The analysis of a pipeline against the one that the Adams2019 plugin prints and exports.
+
+Sections and quirks are those of docs/specification/function-dag.md.
+"""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def test_pipeline_comes_back_with_its_parameters() -> None:
 
 
 def test_constraints_of_the_output_buffer_travel() -> None:
-    """Which dimension has a stride of 1 decides what may be vectorized, function-dag.md, section 4.7."""
+    """Which dimension has a stride of 1 decides what may be vectorized, docs/specification/function-dag.md, section 4.7."""
     interleaved = extract(analysis_pipelines.interleaved_output())
     assert interleaved.nodes[0].unit_stride_dimensions == [2]
     kernel = interleaved.pipeline().compile_to_callable([], hl.get_host_target())
