@@ -1,4 +1,4 @@
-"""`SchedulingProblem.from_pipeline`: the arguments and the pipelines that it refuses (docs/specification/function-dag.md, section 11)."""
+"""`SchedulingProblem.from_pipeline`: what it refuses (docs/specification/function-dag.md, section 11)."""
 
 from __future__ import annotations
 
