@@ -106,6 +106,7 @@ def ramp_without_estimates() -> hl.Func:
         ({"pipeline": "harris", "parallelism": 0}, _core.InvalidParameter, "parallelism"),
         ({"pipeline": "harris", "max_decisions": 0}, _core.InvalidParameter, "max_decisions=0.*at least 1"),
         ({"pipeline": "harris", "max_loops": -1}, _core.InvalidParameter, "max_loops=-1.*at least 1"),
+        ({"pipeline": "harris", "memory_limit": -1}, _core.InvalidParameter, "memory_limit=-1"),
         ({"pipeline": "harris", "target": "z80"}, _core.InvalidParameter, "z80"),
         ({"pipeline": ramp_without_estimates}, _core.MissingEstimate, "'ramp.*estimate"),
     ],
