@@ -5,14 +5,16 @@
 #include "nest/tilings.h"
 #include "state/placements.h"
 
+// Sections and quirks are those of docs/specification/search-space.md.
+
 namespace halidegym {
 
-// Which placements there are, and which of them are legal (search-space.md, sections 7.3 and 10).
+// Which placements there are, and which of them are legal (docs/specification/search-space.md, sections 7.3 and 10).
 
 namespace {
 
 // The lane test of step 1: a Func whose storage is placed outside may only be computed in a level that does not loop
-// over the vectorized dimension. It looks the size up by pure argument, not by loop (search-space.md, quirk 3).
+// over the vectorized dimension. It looks the size up by pure argument, not by loop (quirk 3).
 bool has_single_lane(const Level &level, const Extents &size) {
     if (size.empty() || level.vector_dim < 0) {
         return true;

@@ -1,4 +1,7 @@
-"""`SchedulingProblem.from_pipeline`: what it refuses (docs/specification/function-dag.md, section 11)."""
+"""`SchedulingProblem.from_pipeline`: what it refuses (section 11).
+
+Sections and quirks are those of docs/specification/function-dag.md.
+"""
 
 from __future__ import annotations
 
