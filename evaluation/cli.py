@@ -12,6 +12,7 @@ from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
+from halidegym.evaluation.commands.playthroughs import playthroughs
 from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
 from halidegym.evaluation.commands.schedule import schedule
@@ -61,5 +62,6 @@ for command in (
     distribution,
     reproduce,
     rollouts,
+    playthroughs,
 ):
     main.add_command(command)
