@@ -17,6 +17,7 @@ from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
 from halidegym.evaluation.commands.schedule import schedule
 from halidegym.evaluation.commands.suites import list_pipelines, suites
+from halidegym.evaluation.commands.tables import tables
 from halidegym.evaluation.commands.time_schedules import time_command
 from halidegym.evaluation.commands.timing_check import timing_check_command
 from halidegym.evaluation.commands.timings import timings_command
@@ -63,5 +64,6 @@ for command in (
     reproduce,
     rollouts,
     playthroughs,
+    tables,
 ):
     main.add_command(command)
