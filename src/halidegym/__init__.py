@@ -17,7 +17,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.one_off import compare_schedules, time_schedule
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.envs.timing.timers import RecordingTimer, Replay, RunTime
+from halidegym.envs.timing.timers import RecordingTimer, Replay
 from halidegym.former_paths import redirect_former_paths
 from halidegym.native._core import (
     CompileError,
@@ -26,6 +26,7 @@ from halidegym.native._core import (
     InternalError,
     InvalidParameter,
     MissingEstimate,
+    OutOfResources,
     SearchExhausted,
     UnsupportedPipeline,
 )
@@ -38,9 +39,9 @@ __all__ = [
     "InternalError",
     "InvalidParameter",
     "MissingEstimate",
+    "OutOfResources",
     "RecordingTimer",
     "Replay",
-    "RunTime",
     "Schedule",
     "SchedulingProblem",
     "SearchExhausted",
