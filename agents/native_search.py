@@ -20,7 +20,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import SearchResult, Solution, Space, Weights
-from halidegym.native.weights import builtin_weights, load_weights
+from halidegym.native.weights import resolve_weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class NativeSearch(Agent):
 
     def _plan(self, problem: SchedulingProblem, seed: int, search: Callable[[Space], SearchResult]) -> Plan:
         """Return what a search of the problem's schedules finds as a plan."""
-        weights = self._load_weights()
+        weights = resolve_weights(self.weights)
         start, cpu_start = time.perf_counter(), time.process_time()
         rules = Rules(subtiling=self.subtiling, memory_limit=self.memory_limit)
         result = search(rules.space(problem, weights))
@@ -105,11 +105,6 @@ class NativeSearch(Agent):
             history=_history(result),
             ended_by=result.ended_by,
         )
-
-    def _load_weights(self) -> Weights:
-        if self.weights is None:
-            return builtin_weights()
-        return self.weights if isinstance(self.weights, Weights) else load_weights(self.weights)
 
 
 def _candidates(solutions: list[Solution]) -> tuple[Candidate, ...]:

@@ -17,7 +17,8 @@
 
 namespace halidegym {
 
-// Multi-pass coarse-to-fine beam search (Adams et al. 2019, section 3; search-and-cost-model.md, section 2).
+// Multi-pass coarse-to-fine beam search (Adams et al. 2019, section 3). Sections and quirks are those of
+// docs/specification/search-and-cost-model.md.
 //
 // A pass goes level by level, all states of a level having the same number of decisions, and expands the `beam_size`
 // best. From the second pass on, states that resemble a good state of an earlier pass are preferred: states are

@@ -9,7 +9,8 @@
 
 namespace halidegym {
 
-// What the passes of a search from coarse to fine know of each other (search-and-cost-model.md, sections 2.5 and 2.7).
+// What the passes of a search from coarse to fine know of each other (docs/specification/search-and-cost-model.md,
+// sections 2.5 and 2.7).
 // States are compared by a structural hash that looks one level deeper in every pass. States that resemble another one
 // of their level, or no good state of the pass before, are penalized.
 template <SearchSpace S>

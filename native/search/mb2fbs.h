@@ -220,7 +220,8 @@ bool Mb2fbs<S>::is_deferred(Candidate &candidate, const State &state, const Queu
     return !queue.empty() && queue.best().priority > candidate.priority;
 }
 
-// What resembles the good complete states of a pass is welcome in the next one (search-and-cost-model.md, section 2.7).
+// What resembles the good complete states of a pass is welcome in the next one
+// (docs/specification/search-and-cost-model.md, section 2.7).
 template <SearchSpace S>
 void Mb2fbs<S>::finish_pass(int pass) {
     if (complete_.empty()) {

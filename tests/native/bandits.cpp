@@ -1,4 +1,5 @@
-// TAG and UCT (papers.md, section 3): the bandits against values worked out by hand, and the growth of the graph.
+// TAG and UCT (docs/specification/papers.md, section 3): the bandits against values worked out by hand, and the growth
+// of the graph.
 
 #include <cmath>
 #include <map>

@@ -1,4 +1,5 @@
-// Drawing one decision without listing them gives what drawing from the list gives (search-space.md, section 17.4).
+// Drawing one decision without listing them gives what drawing from the list gives (docs/specification/search-space.md,
+// section 17.4).
 
 #include <cmath>
 #include <map>
