@@ -345,6 +345,9 @@ def extract_problem(
 ) -> Problem:
     """The scheduling problem of a serialized pipeline with these parameters, as plain data."""
 
+def undersized_inputs(problem: Problem, pipeline: hl.Pipeline) -> list[str]:
+    """The inputs of which the problem's own pipeline reads more than their estimates provide, a sentence each."""
+
 def with_parallelism(problem: Problem, parallelism: int) -> Problem:
     """The same problem for a machine of another number of cores."""
 
@@ -375,6 +378,9 @@ class StageDirectives:
 
 def schedule_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
     """Return the calls as C++ source, as the Adams2019 autoscheduler prints it (section 13.7)."""
+
+def cpp_statements(problem: Problem, stages: Sequence[StageDirectives]) -> str:
+    """Return the calls as C++ statements on a `Halide::Pipeline` named `pipeline`, with names that are identifiers."""
 
 def python_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
     """Return the calls as Python statements on an `hl.Pipeline` named `pipeline`."""
@@ -1057,8 +1063,10 @@ class Environment:
 
 # Schedules on Halide's side (halide_schedule.cpp)
 
-def apply_schedule(problem: Problem, stages: Sequence[StageDirectives], pipeline: hl.Pipeline) -> None:
-    """Make the scheduling calls on an unscheduled pipeline: the problem's own or another copy of it.
+def apply_schedule(
+    problem: Problem, stages: Sequence[StageDirectives], original: hl.Pipeline, pipeline: hl.Pipeline
+) -> None:
+    """Make the scheduling calls on an unscheduled pipeline: the problem's own, `original`, or one built in the same way.
 
     Raises:
         InvalidParameter: it is a different pipeline, or has a schedule already.

@@ -58,8 +58,9 @@ class SchedulingProblem:
 
         Args:
             pipeline: a `halide.Func`, a `halide.Pipeline`, a function without arguments that returns one, or the path of an
-                `.hlpipe` file. It must carry no schedule with splits, and all its outputs need estimates.
-            target: a Halide target string, or "host": this machine.
+                `.hlpipe` file. It must carry no schedule, but that the order of loops (`reorder`) is what the search
+                starts from. All its outputs need estimates.
+            target: a Halide target string, or "host": this machine. Schedules are made for CPUs only.
             parallelism: number of cores to schedule for; the usable cores of this machine by default.
             estimates: estimates of parameters and outputs by their name, which go before those set on them: a number for
                 a `Param`, (min, extent) of every dimension for an `ImageParam` or an output. An `.hlpipe` file holds none
@@ -140,6 +141,14 @@ class SchedulingProblem:
         Its Funcs and parameters have their original names, and the parameters their estimates, ranges and constraints.
         """
         return self._snapshot.restore()
+
+    def undersized_inputs(self) -> Sequence[str]:
+        """The inputs of which the pipeline reads more than their estimates provide, one sentence each.
+
+        Schedules are made and timed for inputs that are large enough, as the Adams2019 autoscheduler does; but compiled
+        code refuses to run on inputs of the estimated sizes.
+        """
+        return _core.undersized_inputs(self._native, self.pipeline())
 
     def with_parallelism(self, parallelism: int) -> SchedulingProblem:
         """The same problem for another number of cores.
