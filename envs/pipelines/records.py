@@ -21,7 +21,7 @@ from halidegym.native import _core
 from halidegym.native.weights import builtin_weights
 
 TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
-"""Of all records: that of the papers' tables (papers.md, section 2)."""
+"""Of all records: that of the papers' tables (docs/specification/papers.md, section 2)."""
 PARALLELISM = 16
 RECORDS_FILE = Path(__file__).with_name("suites.json")
 

@@ -20,7 +20,7 @@ from halidegym.evaluation.parity.check import Parity, Setting, check_parity
 from halidegym.evaluation.parity.speed import OURS, PLUGIN, PLUGIN_WITHOUT_MEMO, Speed, compare_speed
 from halidegym.native._core import Error, InvalidParameter, MissingEstimate
 
-# That of the published tables (papers.md, section 2).
+# That of the published tables (docs/specification/papers.md, section 2).
 _PAPERS_TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
 
 

@@ -13,8 +13,8 @@ namespace halidegym {
 std::vector<int> splits_by_loop(const StageDirectives &scheduled, size_t num_loops);
 
 // What the loops of one stage are called. The inner half of a split has the name of the loop with another "i" at its
-// end, as in the plugin. Where the Func has such a variable already, which Halide would refuse (search-space.md,
-// quirk 27), underscores come between: "x_i".
+// end, as in the plugin. Where the Func has such a variable already, which Halide would refuse
+// (docs/specification/search-space.md, quirk 27), underscores come between: "x_i".
 class LoopNames {
 public:
     // `loops`: the names that the algorithm gave them. `arguments`: the variables of the Func. `splits`: of each loop.

@@ -133,7 +133,7 @@ def pipeline_with_vars(first: str, second: str) -> hl.Func:
 
 @pytest.mark.parametrize("names", [("x", "xi"), ("xi", "x"), ("xii", "x"), ("i", "ii"), ("x_i", "x"), ("v0", "v1")])
 def test_vars_may_be_called_what_schedules_call_theirs(names: tuple[str, str]) -> None:
-    """The plugin dies of the first (search-space.md, quirk 27)."""
+    """The plugin dies of the first (docs/specification/search-space.md, quirk 27)."""
     problem = SchedulingProblem.from_pipeline(pipeline_with_vars(*names), target=SSE_AVX2, parallelism=16)
     for seed in range(10):
         schedule = random_schedule(problem, seed)
