@@ -13,10 +13,13 @@ from typing import TypeAlias
 
 import halide as hl
 
+from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
 
-PipelineLike: TypeAlias = hl.Func | hl.Pipeline | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
+PipelineLike: TypeAlias = (
+    hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
+)
 """What `SchedulingProblem.from_pipeline` accepts; a path leads to an `.hlpipe` file."""
 
 # A saved problem: the magic, the version, the lengths of the two sections, their SHA-256, and the sections: the native
@@ -57,9 +60,9 @@ class SchedulingProblem:
         """Analyse a pipeline. It is only read: the problem works on a private copy.
 
         Args:
-            pipeline: a `halide.Func`, a `halide.Pipeline`, a function without arguments that returns one, or the path of an
-                `.hlpipe` file. It must carry no schedule, but that the order of loops (`reorder`) is what the search
-                starts from. All its outputs need estimates.
+            pipeline: a `halide.Func`, a `halide.Pipeline`, a function without arguments that returns one, a generator
+                (a class that `halide.generator` decorates), or the path of an `.hlpipe` file. It must carry no schedule,
+                but that the order of loops (`reorder`) is what the search starts from. All its outputs need estimates.
             target: a Halide target string, or "host": this machine. Schedules are made for CPUs only.
             parallelism: number of cores to schedule for; the usable cores of this machine by default.
             estimates: estimates of parameters and outputs by their name, which go before those set on them: a number for
@@ -74,7 +77,7 @@ class SchedulingProblem:
             FormatError: the file is no serialized pipeline.
             TypeError: `pipeline` is none of the above.
         """
-        built, default_name = _build(pipeline)
+        built, default_name = _build(pipeline, target)
         snapshot = PipelineSnapshot.take(built).with_estimates(estimates or {})
         native = _core.extract_problem(
             pipeline=snapshot.serialized,
@@ -242,7 +245,7 @@ def _usable_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _build(pipeline: PipelineLike) -> tuple[hl.Pipeline, str]:
+def _build(pipeline: PipelineLike, target: str | hl.Target) -> tuple[hl.Pipeline, str]:
     """The pipeline itself, and what to call it."""
     if isinstance(pipeline, str | os.PathLike):
         return _read_hlpipe(Path(pipeline)), Path(pipeline).stem
@@ -251,18 +254,20 @@ def _build(pipeline: PipelineLike) -> tuple[hl.Pipeline, str]:
     if isinstance(pipeline, hl.Pipeline):
         outputs = pipeline.outputs() if pipeline.defined() else []
         return pipeline, _stem(outputs[0].name()) if outputs else ""
+    if is_generator(pipeline):
+        return generated_pipeline(pipeline, str(target)), pipeline.__name__
     if callable(pipeline):
         built = pipeline()
         if isinstance(built, hl.Func | hl.Pipeline):
-            built, name = _build(built)
+            built, name = _build(built, target)
             function_name = getattr(pipeline, "__name__", "<lambda>")
             return built, name if function_name == "<lambda>" else function_name
         raise TypeError(
             f"The function {pipeline!r} returned a {type(built).__name__}, not a halide.Func or halide.Pipeline"
         )
     raise TypeError(
-        f"A pipeline is a halide.Func, a halide.Pipeline, a function that returns one, or the path of an .hlpipe file; "
-        f"not a {type(pipeline).__name__}"
+        f"A pipeline is a halide.Func, a halide.Pipeline, a function that returns one, a generator, or the path of an "
+        f".hlpipe file; not a {type(pipeline).__name__}"
     )
 
 
