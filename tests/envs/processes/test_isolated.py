@@ -25,6 +25,7 @@ def test_a_crash_is_an_error_with_the_last_words() -> None:
         run_isolated(crash, "goodbye")
 
 
+@pytest.mark.alone
 def test_time_and_memory_are_those_of_the_function() -> None:
     ballast = bytearray(256 * 2**20)  # of this process: not to be counted
     _, resources = run_isolated(work)

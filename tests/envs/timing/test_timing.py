@@ -163,6 +163,7 @@ def test_arrays_are_continued_by_their_edges_for_rounded_up_tiles() -> None:
         np.testing.assert_array_equal(output, array[1:] + array[:-1])
 
 
+@pytest.mark.alone
 def test_timing_of_a_schedule() -> None:
     problem = problem_of("odd_sizes")
     timing = time_schedule(problem, random_schedule(problem, 0), time_limit_s=0.2, patience_s=0.2, threads=1)
@@ -180,6 +181,7 @@ def test_timing_of_a_schedule() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_flushed_caches_make_single_runs_slower() -> None:
     f, x, image = hl.Func("f"), hl.Var("x"), hl.ImageParam(hl.Float(32), 1, "image")
     f[x] = image[x] + 1
@@ -253,6 +255,7 @@ def test_a_schedule_that_takes_too_long_is_an_outcome() -> None:
     assert (timing.outcome, timing.samples_s) == ("timeout", ())
 
 
+@pytest.mark.alone
 def test_comparison_tells_the_faster_schedule(stopwatch: Stopwatch) -> None:
     histogram, f, x, r = hl.Func("histogram"), hl.Func("f"), hl.Var("x"), hl.RDom([(0, 1000)], "r")
     histogram[x] = 0
@@ -270,6 +273,7 @@ def test_comparison_tells_the_faster_schedule(stopwatch: Stopwatch) -> None:
     assert equal.low <= equal.ratio <= equal.high
 
 
+@pytest.mark.alone
 def test_each_turn_of_a_comparison_is_a_fresh_process(stopwatch: Stopwatch, monkeypatch: pytest.MonkeyPatch) -> None:
     starts: list[object] = []
     start = RunningKernel.__init__
