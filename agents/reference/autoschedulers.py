@@ -1,13 +1,13 @@
 """The autoschedulers of the ``halide`` package as agents: the baselines, and the oracle that parity is held against.
 
-Each run happens in a process of its own (``autoscheduler_process``), whatever it does there.
+Each run happens in a process of its own (`process.py`), whatever it does there.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from halidegym.agents.agent import Agent, Budget, check_at_least, check_seed, problem_of
 from halidegym.agents.plan import Plan
 from halidegym.agents.reference.log import format_cost, parse_adams2019_log
-from halidegym.agents.reference.process import AutoschedulerFailed, AutoschedulerRun, run_autoscheduler
+from halidegym.agents.reference.process import AutoschedulerFailed, run_autoscheduler
 from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.native._core import CostModel, InvalidParameter, Weights
@@ -104,8 +104,20 @@ class ReferencePlan(Plan):
     result: ReferenceResult
 
 
+@dataclass(frozen=True, kw_only=True)
 class Reference(Agent):
-    """Base of the autoschedulers of the package."""
+    """Base of the autoschedulers of the package.
+
+    Attributes:
+        memory_bytes: address space that the process of the autoscheduler may have; None for most of the memory of this
+            machine. The plan does not depend on it.
+    """
+
+    memory_bytes: int | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would end the plugin's process or corrupt its search."""
+        check_at_least(1, memory_bytes=self.memory_bytes)
 
     def plan(
         self,
@@ -124,7 +136,7 @@ class Reference(Agent):
         fails, other budgets are refused, and there is no progress to show.
 
         Raises:
-            AutoschedulerFailed: the plugin rejected the problem, its process died, or the time ran out.
+            AutoschedulerFailed: the plugin rejected the problem, its process died, or time or memory ran out.
             InvalidParameter: there is a budget of evaluations or expansions.
             FormatError: the file of the weights holds none.
         """
@@ -166,9 +178,28 @@ class Reference(Agent):
             environment: variables for the process, besides the current ones.
 
         Raises:
-            AutoschedulerFailed: the plugin rejected the problem, its process died, or the time ran out.
+            AutoschedulerFailed: the plugin rejected the problem, its process died, or time or memory ran out.
             FormatError: the file of the weights holds none.
         """
+
+    def _run(
+        self,
+        problem: Problem,
+        parameters: Mapping[str, str],
+        timeout: float | None,
+        environment: Mapping[str, str] | None,
+    ) -> ReferenceResult:
+        """Run the plugin; return what it reports whatever plugin it is."""
+        run = run_autoscheduler(
+            problem.pipeline,
+            autoscheduler=self.name,
+            target=problem.target,
+            parameters=parameters,
+            environment=environment,
+            timeout=timeout,
+            memory_bytes=self.memory_bytes,
+        )
+        return ReferenceResult(name=self.name, **vars(run))
 
     def _weights(self) -> Weights | None:
         """Return the weights of its cost model, if it has one."""
@@ -210,6 +241,7 @@ class Adams2019(Reference):
 
     def __post_init__(self) -> None:
         """Refuse what would end the plugin's process or corrupt its search."""
+        super().__post_init__()
         check_at_least(1, beam_size=self.beam_size, passes=self.passes, threads=self.threads, log_level=self.log_level)
         check_at_least(
             0,
@@ -234,34 +266,21 @@ class Adams2019(Reference):
     ) -> ReferenceResult:
         """Run the autoscheduler; see `Reference.run`."""
         weights = self._weights()
-        run = run_autoscheduler(
-            problem.pipeline,
-            autoscheduler=self.name,
-            target=problem.target,
-            parameters=self._parameters(problem.parallelism, seed),
-            environment=self._environment() | dict(environment or {}),
-            timeout=timeout,
-        )
+        variables = self._environment() | dict(environment or {})
+        result = self._run(problem, self._parameters(problem.parallelism, seed), timeout, variables)
         try:
-            log = parse_adams2019_log(run.log, run.schedule_source)
+            log = parse_adams2019_log(result.log, result.schedule_source)
         except ValueError as error:
-            raise AutoschedulerFailed(f"Cannot read the log of {self.name}: {error}. The log:\n{run.log}") from error
-        cost = _cost_of(run.featurization, weights, problem.parallelism)
-        return ReferenceResult(
-            name=self.name,
-            schedule_source=run.schedule_source,
-            scheduled=run.scheduled,
-            seconds=run.seconds,
-            cpu_seconds=run.cpu_seconds,
-            peak_memory_bytes=run.peak_memory_bytes,
-            log=run.log,
+            raise AutoschedulerFailed(f"Cannot read the log of {self.name}: {error}. The log:\n{result.log}") from error
+        cost = _cost_of(result.featurization, weights, problem.parallelism)
+        return replace(
+            result,
             cost=cost if format_cost(cost, self.log_level) == log.best_cost else float(log.best_cost),
             pass_costs_text=log.pass_costs,
             evaluations=log.evaluations,
             loop_nest=log.loop_nest,
             pass_loop_nests=log.pass_loop_nests,
             features=log.features,
-            featurization=run.featurization,
         )
 
     def _parameters(self, parallelism: int, seed: int) -> dict[str, str]:
@@ -310,6 +329,7 @@ class Mullapudi2016(Reference):
 
     def __post_init__(self) -> None:
         """Refuse what the plugin cannot parse."""
+        super().__post_init__()
         check_at_least(1, last_level_cache_size=self.last_level_cache_size, balance=self.balance)
 
     def run(
@@ -326,7 +346,7 @@ class Mullapudi2016(Reference):
             "last_level_cache_size": str(self.last_level_cache_size),
             "balance": str(self.balance),
         }
-        return _run_without_cost(self.name, problem, parameters, timeout, environment)
+        return self._run(problem, parameters, timeout, environment)
 
 
 @dataclass(frozen=True)
@@ -342,33 +362,7 @@ class Li2018(Reference):
         environment: Mapping[str, str] | None = None,
     ) -> ReferenceResult:
         """Run the autoscheduler; see `Reference.run`."""
-        return _run_without_cost(self.name, problem, {"parallelism": str(problem.parallelism)}, timeout, environment)
-
-
-def _run_without_cost(
-    name: str,
-    problem: Problem,
-    parameters: Mapping[str, str],
-    timeout: float | None,
-    environment: Mapping[str, str] | None,
-) -> ReferenceResult:
-    run: AutoschedulerRun = run_autoscheduler(
-        problem.pipeline,
-        autoscheduler=name,
-        target=problem.target,
-        parameters=parameters,
-        environment=environment,
-        timeout=timeout,
-    )
-    return ReferenceResult(
-        name=name,
-        schedule_source=run.schedule_source,
-        scheduled=run.scheduled,
-        seconds=run.seconds,
-        cpu_seconds=run.cpu_seconds,
-        peak_memory_bytes=run.peak_memory_bytes,
-        log=run.log,
-    )
+        return self._run(problem, {"parallelism": str(problem.parallelism)}, timeout, environment)
 
 
 def _cost_of(featurization: bytes, weights: Weights, parallelism: int) -> float:

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.one_off import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.native import _core
+from processes_for_tests import all_end, children_of
 from schedules_for_tests import random_schedule
 
 QUICK = TimingSettings(time_limit_s=0.05, patience_s=0.05, memory_bytes=1 << 30, threads=1)
@@ -137,10 +137,10 @@ def test_without_the_trusted_outputs_nothing_is_timed(problem: SchedulingProblem
 def test_a_compiler_that_is_killed_is_an_outcome_and_replaced(problem: SchedulingProblem) -> None:
     with Stopwatch(QUICK, compilers=1) as stopwatch:
         assert stopwatch.time(problem, None).outcome == "ok"
-        for child in children_of(os.getpid()):
-            os.kill(child, signal.SIGKILL)
-            while is_running(child):
-                time.sleep(0.01)
+        compilers = children_of(os.getpid())
+        for compiler in compilers:
+            os.kill(compiler, signal.SIGKILL)
+        assert all_end(compilers)
         assert stopwatch.time(problem, None).outcome == "ok"
 
 
@@ -203,7 +203,7 @@ def test_last_words_of_a_crash() -> None:
     with ConfinedProcess([sys.executable, "-c", program]) as process, pytest.raises(ProcessEnded) as ended:
         process.receive_line(60.0)
     assert ended.value.finished.outcome == "crash"
-    assert ended.value.finished.error == "ended by SIGABRT: farewell"
+    assert ended.value.finished.error == "died of SIGABRT: farewell"
 
 
 def test_processes_have_no_more_memory_than_allowed() -> None:
@@ -264,23 +264,7 @@ def test_an_end_in_the_middle_leaves_a_sound_database_and_no_process(how: signal
         process.send_signal(how)
         process.communicate(timeout=60)
     assert process.returncode != 0
-    deadline = time.monotonic() + 30
-    while any(is_running(pid) for pid in descendants) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not [pid for pid in descendants if is_running(pid)]
+    assert all_end(descendants)
     with TimingDatabase(database) as timings:
         assert len(timings) >= 1
         assert len(list(timings.records())) == len(timings)
-
-
-def children_of(pid: int) -> list[int]:
-    return [
-        int(child) for task in Path(f"/proc/{pid}/task").glob("*") for child in (task / "children").read_text().split()
-    ]
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return False
