@@ -180,6 +180,23 @@ def test_kernels_are_kept_and_refusals_of_the_compiler_are_too(
             stopwatch.time(other, None)
 
 
+def test_damage_to_the_kept_kernels_is_told(problem: SchedulingProblem, tmp_path: Path) -> None:
+    with Stopwatch(QUICK, kernels=tmp_path) as stopwatch:
+        stopwatch.compile(problem, [None])
+        report = next(tmp_path.glob("*.json"))
+        for content in (b"", b"\xff", b"[]", b'{"outcome": "error"}', b'{"message": "refused"}'):
+            report.write_bytes(content)
+            with pytest.raises(_core.FormatError, match=rf"{report.name} .*Delete it"):
+                stopwatch.compile(problem, [None])
+        report.write_text("{}")
+        report.with_suffix(".so").unlink()
+        with pytest.raises(_core.FormatError, match=rf"{report.stem}.so is missing.*Delete"):
+            stopwatch.compile(problem, [None])
+        report.unlink()
+        stopwatch.compile(problem, [None])
+        assert report.with_suffix(".so").exists()
+
+
 def test_a_late_compilation_is_tried_again_with_more_time_only(
     problem: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
