@@ -128,6 +128,19 @@ def test_a_pipeline_that_needs_too_much_memory_is_an_outcome() -> None:
         assert stopwatch.time(problem, TrustedSchedule(problem)).outcome == "out_of_memory"
 
 
+def test_what_a_pipeline_prints_is_no_answer_of_the_runner() -> None:
+    f, x = hl.Func("f"), hl.Var("x")
+    f[x] = hl.print(3 * x, "sample 0 0 0\n")
+    f.set_estimates([(0, 100)])
+    problem = SchedulingProblem.from_pipeline(f, parallelism=1)
+    with Stopwatch(QUICK, compilers=1) as stopwatch:
+        timing = stopwatch.time(problem, random_schedule(problem, 0))
+        assert (timing.outcome, timing.error) == ("ok", "")
+        assert timing.min_s > 0
+        (output,) = stopwatch.run(problem, None)
+    assert list(output) == list(range(0, 300, 3))
+
+
 def test_without_the_trusted_outputs_nothing_is_timed(problem: SchedulingProblem) -> None:
     settings, message = TimingSettings(compile_timeout_s=1e-3), r"trusted schedule.*timeout.*verify=False"
     with Stopwatch(settings, compilers=1) as stopwatch, pytest.raises(_core.Error, match=message):
