@@ -8,7 +8,6 @@ import hashlib
 import importlib.metadata
 import queue
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from types import TracebackType
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.confined import Finished, ProcessEnded, run_process
-from halidegym.envs.processes.files import cache_directory
+from halidegym.envs.processes.files import ScratchFolder, cache_directory
 from halidegym.envs.processes.isolated import PythonProcess
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.compile_worker import KernelRequest, Reply, RuntimeRequest, carry_out
@@ -128,8 +127,8 @@ class Compiler:
         path = directory / f"runtime-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
         if not path.exists():
             # Another process may be building it, too: each builds its own and puts it in place in one step.
-            with tempfile.TemporaryDirectory(dir=directory) as scratch:
-                object_path, built = Path(scratch, "runtime.o"), Path(scratch, "runtime.so")
+            with ScratchFolder(directory) as scratch:
+                object_path, built = scratch / "runtime.o", scratch / "runtime.so"
                 self._call(RuntimeRequest(target, str(object_path)), timeout_s=300.0)
                 _link(object_path, built)
                 built.replace(path)

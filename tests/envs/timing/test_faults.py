@@ -141,6 +141,34 @@ def test_what_a_pipeline_prints_is_no_answer_of_the_runner() -> None:
     assert list(output) == list(range(0, 300, 3))
 
 
+FORK = """
+import os
+import halide as hl
+from halidegym import SchedulingProblem, Stopwatch, TimingSettings
+f, x = hl.Func("f"), hl.Var("x")
+f[x] = 3 * x
+f.set_estimates([(0, 1000)])
+problem = SchedulingProblem.from_pipeline(f, parallelism=1)
+with Stopwatch(TimingSettings(time_limit_s=0.05, patience_s=0.05, threads=1), compilers=1) as stopwatch:
+    print(stopwatch.time(problem, None).outcome, flush=True)
+    child = os.fork()
+    print(stopwatch.time(problem, None).outcome, flush=True)
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+        print(stopwatch.time(problem, None).outcome, flush=True)
+"""
+
+
+def test_a_fork_measures_and_leaves_its_parent_alone(tmp_path: Path) -> None:
+    # From 3.12 on, Python warns of forks where there are threads.
+    program = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK]
+    variables = {**os.environ, "TMPDIR": str(tmp_path)}
+    result = subprocess.run(program, capture_output=True, text=True, env=variables, check=True)
+    assert result.stdout.split() == ["ok"] * 4
+    assert result.stderr == ""
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_the_trusted_outputs_nothing_is_timed(problem: SchedulingProblem) -> None:
     settings, message = TimingSettings(compile_timeout_s=1e-3), r"trusted schedule.*timeout.*verify=False"
     with Stopwatch(settings, compilers=1) as stopwatch, pytest.raises(_core.Error, match=message):
