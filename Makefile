@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BUILD_TOOLS := "scikit-build-core>=0.11" "pybind11>=3.0" "halide>=21,<22" cmake ninja
 # An exact version of torch, because a looser one may resolve to a build with gigabytes of GPU libraries.
 TORCH := torch==2.13.0
-SOURCES := $(wildcard native/*/*.h native/*/*.cpp tests/native/*.cpp)
+SOURCES := $(wildcard native/*/*.h native/*/*/*.h native/*/*.cpp native/*/*/*.cpp tests/native/*.cpp)
 PACKAGES := native envs agents training evaluation
 
 .PHONY: help demo parity test test-all lint format sanitize clean

@@ -40,7 +40,8 @@ class Agent(ABC):
         Args:
             problem_or_env: a `SchedulingProblem`, or an environment that has one.
             seconds: wall-clock time to use.
-            evaluations: how often the cost model may be asked (search-and-cost-model.md, section 1.5).
+            evaluations: how often the cost model may be asked
+                (docs/specification/search-and-cost-model.md, section 1.5).
             expansions: how many states may be expanded, i.e. have all their children enumerated.
             measurements: how many schedules may be compiled and timed; agents that never measure ignore it.
             seed: of the random numbers, from 0 to 2^32 - 1.

@@ -18,7 +18,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import SearchResult, Solution, Weights
-from halidegym.native.weights import builtin_weights, load_weights
+from halidegym.native.weights import resolve_weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class NativeSearch(Agent):
         self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None = None
     ) -> Plan:
         """Do what `plan` does, with a callback, which can end the search from another thread."""
-        weights = self._load_weights()
+        weights = resolve_weights(self.weights)
         start, cpu_start = time.perf_counter(), time.process_time()
         rules = Rules(subtiling=self.subtiling, memory_limit=self.memory_limit)
         result = self._search(rules.space(problem, weights), budget, seed, on_progress)
@@ -137,11 +137,6 @@ class NativeSearch(Agent):
     def _was_interrupted(self, result: SearchResult, budget: Budget) -> bool:
         """Return whether the search ended before its time."""
         return bool(result.interrupted)
-
-    def _load_weights(self) -> Weights:
-        if self.weights is None:
-            return builtin_weights()
-        return self.weights if isinstance(self.weights, Weights) else load_weights(self.weights)
 
 
 def _candidates(solutions: list[Solution]) -> tuple[Candidate, ...]:

@@ -58,9 +58,10 @@ class Plan:
         candidates: complete schedules that the search came by; `schedule` is the first one, and the others follow by cost.
             Empty for the reference autoschedulers.
         pass_costs: per pass of a multi-pass search, the cost of its result as the search compared it: a beam search may
-            have penalized it (search-and-cost-model.md, section 2.5).
+            have penalized it (docs/specification/search-and-cost-model.md, section 2.5).
         pass_candidates: per pass, its result.
-        evaluations: how often the cost model was asked (section 1.5); None if not counted.
+        evaluations: how often the cost model was asked (docs/specification/search-and-cost-model.md, section 1.5); None
+            if not counted.
         expansions: states expanded; None if not counted.
         seconds: wall-clock time of the search.
         cpu_seconds: CPU time of the search, all threads together.
@@ -95,7 +96,7 @@ class Plan:
 
     @property
     def loop_nest(self) -> str:
-        """`schedule` as an indented text of loops (search-and-cost-model.md, section 2.11)."""
+        """`schedule` as an indented text of loops (docs/specification/search-and-cost-model.md, section 2.11)."""
         return self.schedule.loop_nest()
 
     def schedule_of(self, candidate: Candidate) -> Schedule:

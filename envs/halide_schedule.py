@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, SupportsInt
@@ -11,15 +12,20 @@ from typing import Any, SupportsInt
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from halidegym.envs import rendering
-from halidegym.envs.prepared_problems import PreparedProblem, load_prepared_problems
+from halidegym.envs.prepared_problems import load_prepared_problems
+from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
 from halidegym.envs.problems.snapshot import Estimate
-from halidegym.envs.rewards.base import DEAD_END_SPEEDUP, reward_of
+from halidegym.envs.rewards.base import Reward
+from halidegym.envs.rewards.cost_model import RewardByCost
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.sources import ProblemSource
+from halidegym.envs.specification import ScheduleSpec
 from halidegym.native import _core
 
 Observation = dict[str, Any]
@@ -108,8 +114,9 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     ## Rewards
 
     0 until the schedule is complete, then the natural logarithm of its speedup over the schedule that greedy search
-    with the same cost model finds: `log(greedy cost / cost)`. Wrap the environment in
-    `halidegym.rewards.CostModelReward` for other forms and baselines.
+    with the same cost model finds: `log(greedy cost / cost)`. `halidegym.rewards.CostModelReward` is the wrapper for
+    other forms and baselines, `halidegym.rewards.HardwareTimingReward` the one for run times; both replace the object
+    `reward` of the environment.
 
     ## Starting State
 
@@ -135,7 +142,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     | `illegal_action` | step | whether the action was illegal, and another decision was taken |
     | `dead_end` | last step | whether the episode ended without a schedule; if not, there are also: |
     | `cost` | last step | of the schedule, by the cost model: milliseconds as trained |
-    | `speedup` | last step | greedy cost / cost |
+    | `speedup` | last step | greedy cost / cost; NaN if greedy search finds no schedule within the `memory_limit` |
     | `schedule` | last step | the `Schedule` |
     | `fingerprint` | last step | what the cost depends on: problem, target, weights, Halide version (`Fingerprint`) |
 
@@ -174,12 +181,18 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     print(info["schedule"].cpp())
     ```
 
+    ## Threads
+
+    An environment belongs to one thread at a time: a call during a call of another thread raises `halidegym.Error`. Give
+    each thread an environment of its own; the problem can be shared.
+
     ## Version History
 
     - v0: initial version.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
+    _spec: EnvSpec | None = None
 
     def __init__(
         self,
@@ -217,8 +230,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             estimates=estimates,
             pipeline_options=pipeline_options,
             weights=weights,
-            subtiling=subtiling,
-            memory_limit=memory_limit,
+            rules=Rules(subtiling, memory_limit),
         )
         stages, edges, loops = self._prepared.least_sizes()
         shape = _core.ObservationShape(
@@ -233,8 +245,10 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._max_decisions = max_decisions
         self._problem_index = 0
         self._is_over = True
-        self._baseline = math.nan  # cost of the greedy schedule, from the first reset on
-        self._native.start(self._current.space.initial_state())
+        self._in_use = threading.Lock()
+        self._native.start(self.prepared_problem.space.initial_state())
+        self.reward: Reward = RewardByCost()
+        """What the end of an episode is worth; the wrappers of `halidegym.rewards` replace it."""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -242,12 +256,14 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         """Begin an episode with nothing decided. There are no options.
 
         Raises:
-            SearchExhausted: greedy search finds no schedule within the `memory_limit`, and so no baseline.
+            SearchExhausted: the reward takes the greedy schedule as its baseline, and there is none within the
+                `memory_limit`.
         """
-        super().reset(seed=seed)
-        if len(self._prepared) > 1:
-            self._problem_index = int(self.np_random.integers(len(self._prepared)))
-        return self.restore_state(EpisodeState(self._problem_index, self._current.space.initial_state(), False))
+        with self._turn():
+            super().reset(seed=seed)
+            if len(self._prepared) > 1:
+                self._problem_index = int(self.np_random.integers(len(self._prepared)))
+            return self._go_to(EpisodeState(self._problem_index, self.prepared_problem.space.initial_state(), False))
 
     def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision `action`.
@@ -255,14 +271,15 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         Raises:
             ResetNeeded: the episode is over.
         """
-        if self._is_over:
-            raise gym.error.ResetNeeded("The episode is over: call reset() first")
-        is_legal = self._native.step(int(action))
-        self._is_over = self._native.num_legal_decisions == 0
-        reward, outcome = self._outcome() if self._is_over else (0.0, {})
-        observation = self._native.observe()
-        info = self._info(observation) | {"illegal_action": not is_legal} | outcome
-        return observation, reward, self._is_over, False, info
+        with self._turn():
+            if self._is_over:
+                raise gym.error.ResetNeeded("The episode is over: call reset() first")
+            is_legal = self._native.step(int(action))
+            self._is_over = self._native.num_legal_decisions == 0
+            reward, outcome = self._outcome() if self._is_over else (0.0, {})
+            observation = self._native.observe()
+            info = self._info(observation) | {"illegal_action": not is_legal} | outcome
+            return observation, reward, self._is_over, False, info
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """The current loop nest, in the form of the `render_mode`."""
@@ -299,18 +316,44 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
 
         Returns:
             The observation and the information there, as `reset` does.
+
+        Raises:
+            SearchExhausted: see `reset`.
         """
+        with self._turn():
+            return self._go_to(state)
+
+    def _go_to(self, state: EpisodeState) -> tuple[Observation, dict[str, Any]]:
+        self.reward.prepare(self._prepared[state.problem_index])
         self._problem_index = state.problem_index
-        self._baseline = self._current.greedy.cost
         self._native.start(state.state)
         self._is_over = state.is_over
         observation = self._native.observe()
         return observation, self._info(observation)
 
+    def close(self) -> None:
+        """Free what the reward holds."""
+        self.reward.close()
+        super().close()
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """How `gym.make` made the environment, and makes it again; see `ScheduleSpec`."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = None if spec is None else ScheduleSpec.of(spec, self.problems)
+
+    @property
+    def prepared_problem(self) -> PreparedProblem:
+        """The problem of the current episode, with its rules, its search space, and its greedy schedule."""
+        return self._prepared[self._problem_index]
+
     @property
     def problem(self) -> SchedulingProblem:
         """The problem of the current episode."""
-        return self._current.problem
+        return self.prepared_problem.problem
 
     @property
     def problems(self) -> tuple[SchedulingProblem, ...]:
@@ -338,11 +381,17 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         Raises:
             SearchExhausted: it finds none within the `memory_limit`.
         """
-        return self._current.greedy.state
+        return self.prepared_problem.greedy.state
 
-    @property
-    def _current(self) -> PreparedProblem:
-        return self._prepared[self._problem_index]
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """The time of a call that a call of another thread would spoil."""
+        if not self._in_use.acquire(blocking=False):
+            raise _core.Error("Another thread is using this environment; give each thread an environment of its own")
+        try:
+            yield
+        finally:
+            self._in_use.release()
 
     def _info(self, observation: Observation) -> dict[str, Any]:
         num_legal_decisions = self._native.num_legal_decisions
@@ -353,17 +402,20 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         }
 
     def _outcome(self) -> tuple[float, dict[str, Any]]:
-        if not self.state.is_complete:
-            return reward_of(1 / DEAD_END_SPEEDUP, 1, "log_speedup"), {"dead_end": True}
+        problem, state = self.prepared_problem, self.state
+        if not state.is_complete:
+            reward, more = self.reward.rate(problem, state)
+            return reward, {"dead_end": True, **more}
         cost = self._native.cost()
+        reward, more = self.reward.rate(problem, state, cost)
         outcome = {
             "dead_end": False,
             "cost": cost,
-            "speedup": self._baseline / cost,
+            "speedup": problem.speedup(cost),
             "schedule": self.schedule,
-            "fingerprint": self._current.fingerprint,
+            "fingerprint": problem.fingerprint,
         }
-        return reward_of(cost, self._baseline, "log_speedup"), outcome
+        return reward, outcome | more
 
 
 def _observation_space(shape: _core.ObservationShape) -> spaces.Dict:

@@ -1,4 +1,4 @@
-"""The problems that an environment draws its episodes from, with what is derived from each once."""
+"""The problems that an environment draws its episodes from."""
 
 from __future__ import annotations
 
@@ -8,40 +8,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from halidegym.envs.pipelines import generated
-from halidegym.envs.problems.fingerprint import Fingerprint, fingerprint
+from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
 from halidegym.envs.problems.snapshot import Estimate
 from halidegym.envs.sources import ProblemSource, load_problem, load_problems
 from halidegym.native import _core
-from halidegym.native.weights import builtin_weights, load_weights
+from halidegym.native.weights import resolve_weights
 
 RANDOM = "random"
 """The source that stands for a generated pipeline per episode."""
 
 _KEPT = 16  # generated tasks, for states of late episodes to come back to
-
-
-class PreparedProblem:
-    """One problem of an environment, with what is derived from it once."""
-
-    def __init__(
-        self, problem: SchedulingProblem, weights: _core.Weights, subtiling: bool, memory_limit: int | None
-    ) -> None:
-        self.problem = problem
-        self.space = _core.Space(
-            problem.native, weights, subtiling=subtiling, memory_limit=-1 if memory_limit is None else memory_limit
-        )
-        self.shape = _core.ObservationShape.of(self.space)
-        self.fingerprint: Fingerprint = fingerprint(problem, weights)
-
-    @functools.cached_property
-    def greedy(self) -> _core.Solution:
-        """What greedy search with the cost model finds.
-
-        Raises:
-            SearchExhausted: it finds no schedule within the memory limit.
-        """
-        return _core.beam_search(self.space, beam_size=1).solutions[0]
 
 
 class PreparedProblems(Protocol):
@@ -66,19 +44,18 @@ def load_prepared_problems(
     estimates: Mapping[str, Estimate] | None,
     pipeline_options: Mapping[str, Any] | None,
     weights: _core.Weights | str | Path | None,
-    subtiling: bool,
-    memory_limit: int | None,
+    rules: Rules,
 ) -> PreparedProblems:
     """The tasks that the arguments of an environment stand for.
 
     Raises:
         InvalidParameter: estimates or options are given for generated pipelines, which have none.
-        Error: see `load_problems` and `load_weights`.
+        Error: see `load_problems` and `resolve_weights`.
     """
-    model = _weights(weights)
+    model = resolve_weights(weights)
 
     def make(problem: SchedulingProblem) -> PreparedProblem:
-        return PreparedProblem(problem, model, subtiling, memory_limit)
+        return PreparedProblem(problem, rules, model)
 
     if isinstance(pipeline, str) and pipeline == RANDOM:
         if estimates or pipeline_options:
@@ -135,9 +112,3 @@ class _Generated:
 
     def least_sizes(self) -> tuple[int, int, int]:
         return generated.MAX_STAGES, generated.MAX_EDGES, generated.MAX_LOOPS
-
-
-def _weights(weights: _core.Weights | str | Path | None) -> _core.Weights:
-    if weights is None:
-        return builtin_weights()
-    return weights if isinstance(weights, _core.Weights) else load_weights(weights)

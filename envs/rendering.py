@@ -16,7 +16,7 @@ _MARGIN = 16
 def describe(name: str, state: State, num_legal_decisions: int) -> str:
     """The loop nest of a state as text, below a line on what comes next.
 
-    The nest is in the notation of the Adams2019 autoscheduler (search-space.md, section 5).
+    The nest is in the notation of the Adams2019 autoscheduler (docs/specification/search-space.md, section 5).
     """
     made = f"{name}: {state.num_decisions_made} of {state.num_decisions} decisions made"
     if state.is_complete:

@@ -13,10 +13,12 @@ import halide as hl
 from halidegym.envs import pipelines
 from halidegym.envs.problems.problem import PipelineLike, SchedulingProblem
 from halidegym.envs.problems.snapshot import Estimate
+from halidegym.envs.specification import saved_problem
 from halidegym.native._core import InvalidParameter
 
-ProblemSource = PipelineLike | SchedulingProblem
-"""A registered name, the path of an `.hlpipe` file, a Func, a Pipeline, a function that returns one, or a problem."""
+ProblemSource = PipelineLike | SchedulingProblem | Mapping[str, str]
+"""A registered name, the path of an `.hlpipe` file, a Func, a Pipeline, a function that returns one, a problem, or one as
+`env.spec.to_json()` writes it."""
 
 
 def load_problem(
@@ -31,7 +33,7 @@ def load_problem(
 
     Args:
         source: the name of a registered pipeline, the path of an `.hlpipe` file, a `halide.Func` or `halide.Pipeline`,
-            a function that returns one, or a `SchedulingProblem`.
+            a function that returns one, a `SchedulingProblem`, or one as `env.spec.to_json()` writes it.
         target: a Halide target string; this machine by default, or the target that a problem was made for.
         parallelism: number of cores to schedule for; the usable ones by default, or those that a problem was made for.
         estimates: of the pipeline's parameters and outputs, see `SchedulingProblem.from_pipeline`.
@@ -43,6 +45,8 @@ def load_problem(
         MissingEstimate, UnsupportedPipeline, FormatError, TypeError: see `SchedulingProblem.from_pipeline`.
     """
     options = dict(pipeline_options or {})
+    if isinstance(source, Mapping):
+        source = saved_problem(source)
     if isinstance(source, SchedulingProblem):
         _refuse(options, f"the problem {source.name!r} is built already")
         _refuse(estimates, f"the problem {source.name!r} is built already", "estimates")

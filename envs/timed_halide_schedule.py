@@ -6,8 +6,8 @@ import os
 from typing import Any, Literal
 
 from halidegym.envs.halide_schedule import HalideSchedule
-from halidegym.envs.rewards.base import DEAD_END_SPEEDUP, Baseline, RewardForm
-from halidegym.envs.rewards.hardware import HardwareTimingReward
+from halidegym.envs.rewards.base import DEAD_END_SPEEDUP, Baseline, Reward, RewardForm
+from halidegym.envs.rewards.hardware import RewardByRunTime
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.timers import RecordingTimer, Replay
 
@@ -20,11 +20,11 @@ def make_measured(
     settings: TimingSettings | None = None,
     failure_speedup: float = DEAD_END_SPEEDUP,
     **environment: Any,
-) -> HardwareTimingReward:
+) -> HalideSchedule:
     """`HalideScheduleHardware-v0`: rewards are measured on this machine. Not deterministic.
 
     Args:
-        form: see `HardwareTimingReward`.
+        form: see `halidegym.rewards.HardwareTimingReward`.
         baseline: likewise.
         database: file to record in; what is on record is not measured again.
         settings: how to time.
@@ -32,9 +32,7 @@ def make_measured(
         **environment: arguments of `HalideSchedule`.
     """
     timer = RecordingTimer(database, settings)
-    return HardwareTimingReward(
-        HalideSchedule(**environment), form, baseline, timer=timer, failure_speedup=failure_speedup
-    )
+    return _rewarded(RewardByRunTime(form, baseline, timer=timer, failure_speedup=failure_speedup), environment)
 
 
 def make_replayed(
@@ -47,12 +45,12 @@ def make_replayed(
     missing: Literal["error", "cost_model"] = "error",
     failure_speedup: float = DEAD_END_SPEEDUP,
     **environment: Any,
-) -> HardwareTimingReward:
+) -> HalideSchedule:
     """`HalideScheduleReplay-v0`: rewards come from a record, without compiler and clock. Deterministic.
 
     Args:
         database: file that measurements were recorded in.
-        form: see `HardwareTimingReward`.
+        form: see `halidegym.rewards.HardwareTimingReward`.
         baseline: likewise.
         settings: see `Replay`.
         machine: likewise.
@@ -61,6 +59,10 @@ def make_replayed(
         **environment: arguments of `HalideSchedule`.
     """
     timer = Replay(database, settings=settings, machine=machine, missing=missing)
-    return HardwareTimingReward(
-        HalideSchedule(**environment), form, baseline, timer=timer, failure_speedup=failure_speedup
-    )
+    return _rewarded(RewardByRunTime(form, baseline, timer=timer, failure_speedup=failure_speedup), environment)
+
+
+def _rewarded(reward: Reward, environment: dict[str, Any]) -> HalideSchedule:
+    env = HalideSchedule(**environment)
+    env.reward = reward
+    return env

@@ -18,7 +18,7 @@ class InvalidParameter(Error, ValueError):  # noqa: N818
     """A parameter is out of its range."""
 
 class UnsupportedPipeline(Error):  # noqa: N818
-    """The analysis cannot express the pipeline (function-dag.md, section 11)."""
+    """The analysis cannot express the pipeline (docs/specification/function-dag.md, section 11)."""
 
 class MissingEstimate(UnsupportedPipeline):
     """An output dimension, a parameter or an input extent lacks an estimate."""
@@ -35,7 +35,7 @@ class CompileError(Error):
 class InternalError(Error):
     """A condition that the specification excludes."""
 
-# The scheduling problem (problem.cpp). Section numbers refer to function-dag.md.
+# The scheduling problem (problem.cpp). Sections and quirks are those of docs/specification/function-dag.md.
 
 @final
 class Span:
@@ -360,7 +360,7 @@ def simplify_to_integer(expression: hl.Expr, symbols: Sequence[str], values: Seq
         InternalError: that is no integer constant.
     """
 
-# The loop nest (nest.cpp). Section numbers refer to search-space.md.
+# The loop nest (nest.cpp). Sections and quirks are those of docs/specification/search-space.md.
 
 @final
 class StageDirectives:
@@ -435,7 +435,7 @@ class LoopNest:
     def __eq__(self, other: object) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
 
-# The cost model (cost.cpp). Section numbers refer to search-and-cost-model.md.
+# The cost model (cost.cpp). Sections and quirks are those of docs/specification/search-and-cost-model.md.
 
 @final
 class Weights:
@@ -485,7 +485,7 @@ class CostModel:
             InvalidParameter: the shapes do not fit, or `parallelism` is below 1.
         """
 
-# States (state.cpp). Section numbers refer to search-space.md.
+# States (state.cpp). Sections and quirks are those of docs/specification/search-space.md.
 
 @final
 class Space:
@@ -590,11 +590,11 @@ class State:
             SearchExhausted: there is none.
         """
     def cost(self) -> float:
-        """Of the cost model (search-and-cost-model.md, section 3.5)."""
+        """Of the cost model (docs/specification/search-and-cost-model.md, section 3.5)."""
     def features(self) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Ids [S] of the stages that have features, and their features [S, 39] (schedule-features.md)."""
+        """Ids [S] of the stages that have features, and the features [S, 39] (docs/specification/schedule-features.md)."""
     def hash(self, depth: int) -> int:
-        """Structural hash that looks `depth` levels deep (search-and-cost-model.md, section 2.4)."""
+        """Structural hash that looks `depth` levels deep (docs/specification/search-and-cost-model.md, section 2.4)."""
     def directives(self) -> list[StageDirectives]:
         """The scheduling calls of a complete schedule (section 13).
 
@@ -602,7 +602,7 @@ class State:
             InvalidParameter: decisions are still to be made.
         """
     def dump(self) -> str:
-        """The nest as text (search-and-cost-model.md, section 2.11)."""
+        """The nest as text (docs/specification/search-and-cost-model.md, section 2.11)."""
 
 # Search spaces (search_spaces.cpp). Planners take, as `space`, a Space, a SyntheticTree, or a Python object with the
 # methods of `halidegym.agents.spaces.SearchSpace`.
@@ -721,7 +721,7 @@ def beam_search(
     max_expansions: int | None = None,
     on_progress: Callable[[int, int, int, int, float], bool] | None = None,
 ) -> SearchResult[Any]:
-    """Multi-pass coarse-to-fine beam search (search-and-cost-model.md, section 2).
+    """Multi-pass coarse-to-fine beam search (docs/specification/search-and-cost-model.md, section 2).
 
     Args:
         space: to search.

@@ -28,7 +28,7 @@ def builtin_weights() -> Weights:
     """Return the pretrained weights of the installed ``halide`` package.
 
     They lie inside the Adams2019 plugin in the format of a ``.weights`` file and are found by their header, which
-    occurs there once (search-and-cost-model.md, section 4.5). The plugin is read, not loaded.
+    occurs there once (docs/specification/search-and-cost-model.md, section 4.5). The plugin is read, not loaded.
 
     Raises:
         FormatError: the ``halide`` package is missing, or its plugin holds no such weights.
@@ -62,6 +62,17 @@ def load_weights(path: str | Path) -> Weights:
         return _load(path, path.stat().st_mtime_ns)
     except OSError as error:
         raise FormatError(f"Cannot read cost model weights from {path}: {error.strerror}. Check the path.") from error
+
+
+def resolve_weights(weights: Weights | str | Path | None) -> Weights:
+    """The weights that an argument stands for: themselves, those of a ``.weights`` file, or the built-in ones for None.
+
+    Raises:
+        FormatError: see :func:`load_weights` and :func:`builtin_weights`.
+    """
+    if weights is None:
+        return builtin_weights()
+    return weights if isinstance(weights, Weights) else load_weights(weights)
 
 
 def save_weights(weights: Weights, path: str | Path) -> None:

@@ -1,4 +1,7 @@
-"""Pipelines that each show one rule of the analysis in function-dag.md; the numbers are its sections and quirks."""
+"""Pipelines that each show one rule of the analysis.
+
+Sections and quirks are those of docs/specification/function-dag.md.
+"""
 
 import functools
 from collections.abc import Callable

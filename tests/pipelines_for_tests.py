@@ -1,8 +1,8 @@
 """Small pipelines for tests.
 
-The first eight are the fixtures of search-and-cost-model.md, sections 2.12 and 2.13, and schedule-features.md, section
-10.2, whose searches are tabulated there. The others each hold one feature of the language that analysis and scheduling
-must get right. `ALL` maps their names to their builders.
+The first eight are the fixtures of docs/specification/search-and-cost-model.md, sections 2.12 and 2.13, and of
+docs/specification/schedule-features.md, section 10.2, whose searches are tabulated there. The others each hold one
+feature of the language that analysis and scheduling must get right. `ALL` maps their names to their builders.
 """
 
 from collections.abc import Callable
@@ -113,7 +113,7 @@ def scan() -> hl.Pipeline:
 
 
 def mm() -> hl.Pipeline:
-    """The matrix product of schedule-features.md, section 10.2."""
+    """The matrix product of docs/specification/schedule-features.md, section 10.2."""
     i, j = _vars("ij")
     a, b = _image("A", (256, 128)), _image("B", (128, 192))
     r = hl.RDom([(0, 128)], "r")

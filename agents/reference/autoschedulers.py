@@ -21,7 +21,7 @@ from halidegym.agents.reference.process import AutoschedulerFailed, run_autosche
 from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.native._core import CostModel, InvalidParameter, Weights
-from halidegym.native.weights import builtin_weights, load_weights
+from halidegym.native.weights import resolve_weights
 
 __all__ = [
     "Adams2019",
@@ -69,7 +69,7 @@ class ReferenceResult:
         loop_nest: the schedule as a loop nest, from the empty line of the root on; empty below log level 2.
         pass_loop_nests: the same for the best state of each pass.
         features: stage name to its 39 schedule features, as printed.
-        featurization: float32 record of all features (search-and-cost-model.md, section 4.3).
+        featurization: float32 record of all features (docs/specification/search-and-cost-model.md, section 4.3).
     """
 
     name: str
@@ -219,8 +219,9 @@ class Adams2019(Reference):
         random_dropout_seed: of the random descent; None for the seed given to `plan`.
         weights_path: ``.weights`` file of the cost model; None for the built-in weights.
         disable_subtiling: restrict the search space. Needs ``memoized_blocks=False``, because the plugin mixes up
-            states otherwise (search-and-cost-model.md, section 1.6).
-        memoized_features: reuse features of unchanged blocks, some of which the plugin then gets wrong (section 2.10).
+            states otherwise (docs/specification/search-and-cost-model.md, section 1.6).
+        memoized_features: reuse features of unchanged blocks, some of which the plugin then gets wrong
+            (docs/specification/search-and-cost-model.md, section 2.10).
         memoized_blocks: reuse parallel tilings.
         memory_limit: bytes of working set beyond the outputs that a schedule may need; None for no limit.
         threads: of the plugin's compiled cost model; None for one per core. Its search has one thread in any case.
@@ -309,7 +310,7 @@ class Adams2019(Reference):
 
     def _weights(self) -> Weights:
         # The plugin itself would go on with random weights if it could not read the file.
-        return builtin_weights() if self.weights_path is None else load_weights(self.weights_path)
+        return resolve_weights(self.weights_path)
 
     def _resolved_weights_path(self) -> str:
         return "" if self.weights_path is None else str(Path(self.weights_path).resolve())

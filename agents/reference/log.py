@@ -1,4 +1,4 @@
-"""Reading the log of the Adams2019 plugin (search-and-cost-model.md, section 2.11)."""
+"""Reading the log of the Adams2019 plugin (docs/specification/search-and-cost-model.md, section 2.11)."""
 
 from __future__ import annotations
 

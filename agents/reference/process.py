@@ -38,7 +38,8 @@ class AutoschedulerRun:
     Attributes:
         schedule_source: the schedule as C++ source.
         scheduled: the pipeline with the schedule applied, serialized without its parameters.
-        featurization: the record of search-and-cost-model.md, section 4.3; empty unless the autoscheduler writes one.
+        featurization: the record of docs/specification/search-and-cost-model.md, section 4.3; empty unless the
+            autoscheduler writes one.
         seconds: wall-clock time of ``apply_autoscheduler`` alone.
         cpu_seconds: CPU time of the same, all threads together.
         peak_memory_bytes: growth of the process's resident memory during the same, at its peak.

@@ -5,9 +5,9 @@ smaller. They come in suites: the benchmarks of the papers, one file each, whose
 and outputs, and the size of its graph; toys with known optima; and generated ones without number.
 
 The order of a graph's nodes, and with it the course of a search, follows the Func names and the order in which a walk
-over the definitions meets them (function-dag.md, section 2.1). So the names and the order of terms are part of a
-pipeline here. Halide keeps names unique in a process by a suffix (`gray`, `gray$1`, ...), which that order ignores: a
-pipeline that is built twice gives the same graph twice.
+over the definitions meets them (docs/specification/function-dag.md, section 2.1). So the names and the order of terms
+are part of a pipeline here. Halide keeps names unique in a process by a suffix (`gray`, `gray$1`, ...), which that order
+ignores: a pipeline that is built twice gives the same graph twice.
 """
 
 from halidegym.envs.pipelines.benchmarks import resnet_50

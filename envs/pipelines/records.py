@@ -21,13 +21,13 @@ from halidegym.native import _core
 from halidegym.native.weights import builtin_weights
 
 TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
-"""Of all records: that of the papers' tables (papers.md, section 2)."""
+"""Of all records: that of the papers' tables (docs/specification/papers.md, section 2)."""
 PARALLELISM = 16
 RECORDS_FILE = Path(__file__).with_name("suites.json")
 
 
 @dataclasses.dataclass(frozen=True)
-class Record:
+class PipelineRecord:
     """What is known of a registered pipeline at its default size, for `TARGET` and `PARALLELISM`.
 
     Attributes:
@@ -52,7 +52,7 @@ class Record:
     size: tuple[int, ...]
 
 
-Records = dict[str, dict[str, Record]]
+Records = dict[str, dict[str, PipelineRecord]]
 """By suite, then by pipeline."""
 
 
@@ -65,7 +65,7 @@ def problem(name: str) -> SchedulingProblem:
     return SchedulingProblem.from_pipeline(pipelines.build(name), target=TARGET, parallelism=PARALLELISM, name=name)
 
 
-def measure(name: str, episodes: int) -> Record:
+def measure(name: str, episodes: int) -> PipelineRecord:
     """Make the record of a pipeline anew; the same in every process.
 
     Args:
@@ -78,7 +78,7 @@ def measure(name: str, episodes: int) -> Record:
     subject = problem(name)
     counts = legal_decisions(subject, episodes)
     output = next(node for node in subject.nodes if node.is_output)
-    return Record(
+    return PipelineRecord(
         hash=subject.hash,
         nodes=subject.num_nodes,
         stages=subject.num_stages,
@@ -115,7 +115,9 @@ def read_records(path: Path = RECORDS_FILE) -> Records:
     try:
         suites = json.loads(path.read_text(encoding="utf-8"))["suites"]
         return {
-            suite: {name: Record(**fields | {"size": tuple(fields["size"])}) for name, fields in entries.items()}
+            suite: {
+                name: PipelineRecord(**fields | {"size": tuple(fields["size"])}) for name, fields in entries.items()
+            }
             for suite, entries in suites.items()
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:

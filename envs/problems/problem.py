@@ -220,6 +220,12 @@ class SchedulingProblem:
     def __hash__(self) -> int:
         return hash(self.hash)
 
+    def __copy__(self) -> SchedulingProblem:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> SchedulingProblem:
+        return self
+
     def __reduce__(self) -> tuple[Callable[[bytes], SchedulingProblem], tuple[bytes]]:
         return type(self).from_bytes, (self.to_bytes(),)
 

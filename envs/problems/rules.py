@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import Space, Weights
-from halidegym.native.weights import builtin_weights
+from halidegym.native.weights import resolve_weights
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Rules:
 
     Attributes:
         subtiling: whether a Func may be tiled more than once; without it, all placements precede all parallelizations
-            (search-and-cost-model.md, section 1.6).
+            (docs/specification/search-and-cost-model.md, section 1.6).
         memory_limit: bytes of working set beyond the outputs that a schedule may need; None for no limit.
     """
 
@@ -26,7 +26,7 @@ class Rules:
         """Return the search space of a problem under these rules; weights of the cost model, None for the built-in ones."""
         return Space(
             problem.native,
-            builtin_weights() if weights is None else weights,
+            resolve_weights(weights),
             subtiling=self.subtiling,
             memory_limit=-1 if self.memory_limit is None else self.memory_limit,
         )

@@ -1,19 +1,15 @@
-"""What all rewards of schedules have in common: their forms, their baselines, and when an episode gets one."""
+"""What all rewards of schedules have in common: their forms, their baselines, and what a dead end counts."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
-import gymnasium as gym
-
-from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import InvalidParameter, State
-
-if TYPE_CHECKING:
-    from halidegym.envs.halide_schedule import HalideSchedule
 
 RewardForm = Literal["speedup", "log_speedup", "inverse_time"]
 """How a time becomes a reward: `baseline / time`, its natural logarithm, or `1 / time`."""
@@ -59,13 +55,19 @@ def check_form(form: str) -> None:
         raise InvalidParameter(f"form={form!r} is no form of a reward: use one of {', '.join(get_args(RewardForm))}")
 
 
-class ScheduleReward(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs, ABC):
-    """Replaces the reward of a schedule environment: 0 until the schedule is complete, then what it is worth.
+class Rating(NamedTuple):
+    """What the end of an episode is worth, and what there is to tell about it."""
 
-    Subclasses say how long a schedule takes. Planners use the same object without stepping: `rate(state)`.
+    reward: float
+    info: dict[str, Any]
+
+
+class Reward(ABC):
+    """What the end of an episode is worth; on the way there, all rewards are 0.
+
+    Subclasses say how long a schedule takes. An environment has one reward, and planners can use the same object.
 
     Args:
-        env: an environment around `HalideSchedule`.
         form: "speedup": baseline / time; "log_speedup": its natural logarithm; "inverse_time": 1 / time, in which the
             baseline plays no part. A dead end counts as `DEAD_END_SPEEDUP` times the speed of the baseline.
         baseline: "greedy": for each problem, the schedule that greedy search with the cost model finds; a positive
@@ -75,67 +77,84 @@ class ScheduleReward(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructo
         InvalidParameter: the form is unknown, or the baseline is none of the above.
     """
 
-    def __init__(self, env: gym.Env[Any, Any], form: RewardForm = "log_speedup", baseline: Baseline = "greedy") -> None:
+    def __init__(self, form: RewardForm = "log_speedup", baseline: Baseline = "greedy") -> None:
         check_form(form)
         if isinstance(baseline, int | float):
             if not (math.isfinite(baseline) and baseline > 0):
                 raise InvalidParameter(f"baseline={baseline} is no time: give a positive number")
         elif isinstance(baseline, str) and baseline != "greedy":
             raise InvalidParameter(f'baseline={baseline!r} is unknown: use "greedy", a number, or a plan')
-        gym.utils.RecordConstructorArgs.__init__(self, form=form, baseline=baseline)
-        gym.Wrapper.__init__(self, env)
         self.form = form
         self.baseline = baseline
-        self._baseline_times: dict[SchedulingProblem, float] = {}
 
     @abstractmethod
-    def time_of_state(self, state: State) -> float:
-        """How long the complete schedule of a state of the environment's problem takes."""
-
-    @abstractmethod
-    def time_of_plan(self, plan: ScheduledPlan) -> float:
-        """How long the schedule of a plan for the environment's problem takes, in the same unit."""
-
-    def baseline_time(self) -> float:
-        """How long the baseline of the environment's problem takes; determined once per problem.
+    def baseline_time(self, problem: PreparedProblem) -> float:
+        """How long the baseline of a problem takes.
 
         Raises:
             InvalidParameter: the baseline is a plan for another problem.
-            SearchExhausted: greedy search finds no schedule within the environment's limits.
+            SearchExhausted: greedy search finds no schedule within the problem's limits.
         """
-        problem = self._schedule_env.problem
-        if problem not in self._baseline_times:
-            self._baseline_times[problem] = self._measure_baseline(problem)
-        return self._baseline_times[problem]
 
-    def rate(self, state: State) -> float:
-        """The reward for the complete schedule of a state of the environment's problem."""
-        return reward_of(self.time_of_state(state), self.baseline_time(), self.form)
+    @abstractmethod
+    def rate_schedule(self, problem: PreparedProblem, state: State, cost: float) -> Rating:
+        """Rate the complete schedule of a state, whose cost is known."""
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Step the environment; the reward is 0 until the last decision."""
-        observation, _, terminated, truncated, info = self.env.step(action)
-        return observation, self._reward() if terminated else 0.0, terminated, truncated, info
+    def prepare(self, problem: PreparedProblem) -> None:
+        """Make sure, at the beginning of an episode, that its end can be rated.
 
-    @property
-    def _schedule_env(self) -> HalideSchedule:
-        return cast("HalideSchedule", self.unwrapped)
+        Raises:
+            InvalidParameter: the baseline is a plan for another problem.
+            SearchExhausted: it is the greedy schedule, and greedy search finds none within the problem's limits.
+        """
+        # Only what a memory limit forbids leads to dead ends, for which even 1 / time takes a baseline.
+        if self.form != "inverse_time" or problem.rules.memory_limit is not None:
+            self.baseline_plan(problem)
 
-    def _reward(self) -> float:
-        state = self._schedule_env.state
+    def rate(self, problem: PreparedProblem, state: State, cost: float | None = None) -> Rating:
+        """Rate a state in which an episode can end: a complete schedule, or a dead end.
+
+        Args:
+            problem: that the state is about.
+            state: the state.
+            cost: of a complete schedule, if it is known already.
+
+        Raises:
+            Error: see `baseline_time`.
+        """
         if state.is_complete:
-            return self.rate(state)
-        baseline = self.baseline_time()
-        return reward_of(baseline / DEAD_END_SPEEDUP, baseline, self.form)
+            return self.rate_schedule(problem, state, state.cost() if cost is None else cost)
+        baseline = self.baseline_time(problem) if self.form == "inverse_time" else 1.0
+        return Rating(reward_of(baseline / DEAD_END_SPEEDUP, baseline, self.form), {})
 
-    def _measure_baseline(self, problem: SchedulingProblem) -> float:
+    def baseline_plan(self, problem: PreparedProblem) -> ScheduledPlan | None:
+        """The schedule that is the baseline of a problem; None if the baseline is a time.
+
+        Raises:
+            InvalidParameter: the baseline is a plan for another problem.
+            SearchExhausted: greedy search finds no schedule within the problem's limits.
+        """
         if isinstance(self.baseline, str):
-            return self.time_of_state(self._schedule_env.greedy_state)
+            return _GreedyPlan(problem.problem, problem.greedy.state, problem.greedy.cost)
         if isinstance(self.baseline, int | float):
-            return float(self.baseline)
-        if self.baseline.schedule.problem != problem:
+            return None
+        if self.baseline.schedule.problem != problem.problem:
             raise InvalidParameter(
                 f"The baseline is a plan for {self.baseline.schedule.problem!r}, but the environment schedules "
-                f'{problem!r}: use baseline="greedy" for several problems'
+                f'{problem.problem!r}: use baseline="greedy" for several problems'
             )
-        return self.time_of_plan(self.baseline)
+        return self.baseline
+
+    def close(self) -> None:  # noqa: B027
+        """Free what the reward holds; done by the environment's `close`."""
+
+
+@dataclass(frozen=True)
+class _GreedyPlan:
+    problem: Any
+    state: State
+    cost: float
+
+    @property
+    def schedule(self) -> Schedule:
+        return Schedule.from_state(self.problem, self.state)

@@ -2,23 +2,51 @@
 
 from __future__ import annotations
 
-from halidegym.envs.rewards.base import ScheduledPlan, ScheduleReward
+from typing import Any
+
+import gymnasium as gym
+
+from halidegym.envs.problems.prepared_problem import PreparedProblem
+from halidegym.envs.rewards.base import Baseline, Rating, Reward, RewardForm, reward_of
+from halidegym.envs.rewards.wrapper import ScheduleReward
 from halidegym.native._core import InvalidParameter, State
 
 
-class CostModelReward(ScheduleReward):
-    """Rewards schedules by the cost model: deterministic and cheap. Times are its costs (milliseconds as trained)."""
+class RewardByCost(Reward):
+    """Rates schedules by the cost model: deterministic and cheap. Times are its costs (milliseconds as trained)."""
 
-    def time_of_state(self, state: State) -> float:
-        """Cost of the complete schedule."""
-        return state.cost()
-
-    def time_of_plan(self, plan: ScheduledPlan) -> float:
-        """Cost that the plan states.
+    def baseline_time(self, problem: PreparedProblem) -> float:
+        """Cost of the baseline.
 
         Raises:
-            InvalidParameter: it states none.
+            InvalidParameter: the baseline is a plan for another problem, or one that states no cost.
+            SearchExhausted: greedy search finds no schedule within the problem's limits.
         """
+        plan = self.baseline_plan(problem)
+        if plan is None:
+            assert isinstance(self.baseline, int | float)
+            return float(self.baseline)
         if plan.cost is None:
             raise InvalidParameter("The baseline is a plan without a cost: use one of an agent with a cost model")
         return plan.cost
+
+    def rate_schedule(self, problem: PreparedProblem, state: State, cost: float) -> Rating:
+        """Rate a schedule by its cost."""
+        baseline = 1.0 if self.form == "inverse_time" else self.baseline_time(problem)
+        return Rating(reward_of(cost, baseline, self.form), {})
+
+
+class CostModelReward(ScheduleReward):
+    """Rewards schedules by the cost model: deterministic and cheap.
+
+    Args:
+        env: an environment around `HalideSchedule`.
+        form: see `Reward`.
+        baseline: see `Reward`; a number is a cost in the cost model's unit, milliseconds as trained.
+
+    Raises:
+        InvalidParameter: the form or the baseline is unknown, or the environment is none of schedules.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any], form: RewardForm = "log_speedup", baseline: Baseline = "greedy") -> None:
+        super().__init__(env, RewardByCost(form, baseline), form=form, baseline=baseline)

@@ -7,12 +7,77 @@ from typing import Any
 
 import gymnasium as gym
 
-from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.rewards.base import DEAD_END_SPEEDUP, Baseline, RewardForm, ScheduledPlan, ScheduleReward
+from halidegym.envs.problems.prepared_problem import PreparedProblem
+from halidegym.envs.rewards.base import DEAD_END_SPEEDUP, Baseline, Rating, Reward, RewardForm, ScheduledPlan, reward_of
+from halidegym.envs.rewards.wrapper import ScheduleReward
 from halidegym.envs.schedules.schedule import Schedule
-from halidegym.envs.timing.measurements import Timing
 from halidegym.envs.timing.timers import RecordingTimer, Timer
 from halidegym.native._core import Error, InvalidParameter, State
+
+
+class RewardByRunTime(Reward):
+    """Rates schedules by their run time in seconds; `HardwareTimingReward` describes it and its arguments."""
+
+    def __init__(
+        self,
+        form: RewardForm = "log_speedup",
+        baseline: Baseline = "greedy",
+        *,
+        timer: Timer | None = None,
+        failure_speedup: float = DEAD_END_SPEEDUP,
+    ) -> None:
+        if not 0 < failure_speedup <= 1:
+            raise InvalidParameter(f"failure_speedup={failure_speedup}: give a number above 0, up to 1")
+        super().__init__(form, baseline)
+        self.timer: Timer = RecordingTimer() if timer is None else timer
+        self.failure_speedup = failure_speedup
+        self._baselines_s: dict[str, float] = {}
+
+    def baseline_time(self, problem: PreparedProblem) -> float:
+        """Seconds that the baseline takes; a schedule is measured once a problem.
+
+        Raises:
+            InvalidParameter: the baseline is a plan for another problem.
+            SearchExhausted: greedy search finds no schedule within the problem's limits.
+            Error: the baseline cannot be timed.
+        """
+        plan = self.baseline_plan(problem)
+        if plan is None:
+            assert isinstance(self.baseline, int | float)
+            return float(self.baseline)
+        key = problem.fingerprint.problem_hash
+        if key not in self._baselines_s:
+            self._baselines_s[key] = self._measure(problem, plan)
+        return self._baselines_s[key]
+
+    def rate_schedule(self, problem: PreparedProblem, state: State, cost: float) -> Rating:
+        """Rate a schedule by its run time; if it fails, by the baseline's over `failure_speedup`."""
+        schedule = Schedule.from_state(problem.problem, state)
+        baseline_s = self.baseline_time(problem)
+        plan = None if self.form == "inverse_time" else self.baseline_plan(problem)
+        if plan is None:
+            comparison, timing = None, self.timer.time(problem.problem, schedule, cost=cost)
+            time_s = timing.median_s
+        else:
+            comparison = self.timer.compare(problem.problem, schedule, plan.schedule, costs=(cost, plan.cost))
+            timing, time_s = comparison.a, baseline_s / comparison.ratio
+        if timing.outcome != "ok" or not math.isfinite(time_s):
+            time_s = baseline_s / self.failure_speedup
+        info = {"timing": timing, "comparison": comparison, "measured_speedup": baseline_s / time_s}
+        return Rating(reward_of(time_s, baseline_s, self.form), info)
+
+    def close(self) -> None:
+        """Close the timer."""
+        self.timer.close()
+
+    def _measure(self, problem: PreparedProblem, plan: ScheduledPlan) -> float:
+        timing = self.timer.time(problem.problem, plan.schedule, cost=plan.cost)
+        if timing.outcome != "ok":
+            raise Error(
+                f"{problem.problem.name}: the baseline cannot be timed: {timing.outcome}: {timing.error}. Choose another "
+                "baseline, or give it more time or memory."
+            )
+        return timing.median_s
 
 
 class HardwareTimingReward(ScheduleReward):
@@ -29,14 +94,16 @@ class HardwareTimingReward(ScheduleReward):
 
     Args:
         env: an environment around `HalideSchedule`.
-        form: see `ScheduleReward`; for "inverse_time", the baseline only rates failures.
-        baseline: see `ScheduleReward`; a number is a time in seconds.
+        form: see `Reward`; for "inverse_time", the baseline only rates failures.
+        baseline: see `Reward`; a number is a time in seconds.
         timer: where run times come from; by default they are measured here, with the default settings, and not recorded. A
-            `Replay` makes the environment deterministic. `close()` closes it.
+            `Replay` makes the environment deterministic. The environment's `close()` closes it. `env.spec` holds the very
+            timer, so that environments made of the spec share it.
         failure_speedup: what a failed schedule counts.
 
     Raises:
-        InvalidParameter: as for `ScheduleReward`, or `failure_speedup` is not between 0 and 1.
+        InvalidParameter: the form or the baseline is unknown, `failure_speedup` is not between 0 and 1, or the environment
+            is none of schedules.
     """
 
     def __init__(
@@ -48,70 +115,5 @@ class HardwareTimingReward(ScheduleReward):
         timer: Timer | None = None,
         failure_speedup: float = DEAD_END_SPEEDUP,
     ) -> None:
-        if not 0 < failure_speedup <= 1:
-            raise InvalidParameter(f"failure_speedup={failure_speedup}: give a number above 0, up to 1")
-        super().__init__(env, form, baseline)
-        self.timer: Timer = RecordingTimer() if timer is None else timer
-        self.failure_speedup = failure_speedup
-        self._last: dict[str, Any] = {}
-
-    def time_of_state(self, state: State) -> float:
-        """Seconds that the complete schedule of a state takes; if it fails, the baseline's over `failure_speedup`."""
-        problem = self._schedule_env.problem
-        schedule, cost = Schedule.from_state(problem, state), state.cost()
-        baseline_s = self.baseline_time()
-        other = self._baseline_schedule(problem)
-        if other is None:
-            comparison, timing = None, self.timer.time(problem, schedule, cost=cost)
-            time_s = timing.median_s
-        else:
-            comparison = self.timer.compare(problem, schedule, other[0], costs=(cost, other[1]))
-            timing, time_s = comparison.a, baseline_s / comparison.ratio
-        if timing.outcome != "ok" or not math.isfinite(time_s):
-            time_s = baseline_s / self.failure_speedup
-        self._last = {"timing": timing, "comparison": comparison, "measured_speedup": baseline_s / time_s}
-        return time_s
-
-    def time_of_plan(self, plan: ScheduledPlan) -> float:
-        """Seconds that the schedule of a plan takes.
-
-        Raises:
-            Error: it fails.
-        """
-        return self._baseline_seconds(plan.schedule, plan.cost)
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Step the environment; the last step compiles the schedule and measures it."""
-        self._last = {}
-        observation, reward, terminated, truncated, info = super().step(action)
-        return observation, reward, terminated, truncated, info | self._last
-
-    def close(self) -> None:
-        """Close the environment and the timer."""
-        self.timer.close()
-        super().close()
-
-    def _measure_baseline(self, problem: SchedulingProblem) -> float:
-        if isinstance(self.baseline, str):
-            state = self._schedule_env.greedy_state
-            return self._baseline_seconds(Schedule.from_state(problem, state), state.cost())
-        return super()._measure_baseline(problem)
-
-    def _baseline_seconds(self, schedule: Any, cost: float | None) -> float:
-        problem = self._schedule_env.problem
-        timing: Timing = self.timer.time(problem, schedule, cost=cost)
-        if timing.outcome != "ok":
-            raise Error(
-                f"{problem.name}: the baseline cannot be timed: {timing.outcome}: {timing.error}. Choose another "
-                "baseline, or give it more time or memory."
-            )
-        return timing.median_s
-
-    def _baseline_schedule(self, problem: SchedulingProblem) -> tuple[Any, float | None] | None:
-        """The schedule to run in turns with, and its cost."""
-        if isinstance(self.baseline, int | float) or self.form == "inverse_time":
-            return None
-        if isinstance(self.baseline, str):
-            state = self._schedule_env.greedy_state
-            return Schedule.from_state(problem, state), state.cost()
-        return self.baseline.schedule, self.baseline.cost
+        reward = RewardByRunTime(form, baseline, timer=timer, failure_speedup=failure_speedup)
+        super().__init__(env, reward, form=form, baseline=baseline, timer=timer, failure_speedup=failure_speedup)

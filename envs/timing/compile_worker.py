@@ -72,7 +72,7 @@ def _compile_kernel(request: KernelRequest) -> float:
 def _run_region(output: hl.Func, estimated: Sequence[_core.Span]) -> list[tuple[int, int]]:
     """Min and extent per dimension of the region to compute: the estimated one, but for bounds promised to the compiler.
 
-    The published estimates of conv_layer contradict its bounds (benchmark-pipelines.md, section 12).
+    The published estimates of conv_layer contradict its bounds (docs/specification/benchmark-pipelines.md, section 12).
     """
     promised = _core.read_parameter(output.output_buffers()[0].parameter()).values
     return [

@@ -232,7 +232,7 @@ class Comparison:
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
     """The narrowest pair of order statistics that covers the median of the distribution with this confidence.
 
-    The number of values below the median is binomial, whatever the distribution (David and Nagaraja, Order Statistics,
+    The number of values below the median is binomial, whatever the distribution (David and Nagaraja, Order Statistics, 2003,
     section 7.1). Fewer than six values cannot reach 95 %; then it is their range.
     """
     ordered, count = sorted(values), len(values)

@@ -388,5 +388,6 @@ def _identity(problem: SchedulingProblem) -> str:
 
 def _computes_with_floats(problem: SchedulingProblem) -> bool:
     """Whether the order of float operations, which is the compiler's choice, can tip the rounding to an integer."""
-    # Rows of the histogram are operations, columns types, the last two of them floats (function-dag.md, section 9.1).
+    # Rows of the histogram are operations, columns types, the last two of them floats
+    # (docs/specification/function-dag.md, section 9.1).
     return any(stage.features[7:175].reshape(-1, 7)[:, 5:].any() for stage in problem.stages)

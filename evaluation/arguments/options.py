@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 from halidegym.envs.problems.snapshot import Estimate
-from halidegym.evaluation.arguments.pipeline import HELP, Details
+from halidegym.evaluation.arguments.pipeline import Details
 
 
 class Failure(click.ClickException):
@@ -28,12 +27,6 @@ def integers(text: str | tuple[int, ...]) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise click.BadParameter(f"{text!r} is no list of integers, such as 1,16") from None
-
-
-def with_pipeline_help(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Append to a command's help what PIPELINE may be."""
-    function.__doc__ = f"{inspect.getdoc(function)}\n\n{HELP}"
-    return function
 
 
 target_option = click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,6 +28,12 @@ HELP = """PIPELINE is one of
 A serialized file has lost the estimates of its parameters: --param and --estimate supply what is missing. --option is
 for the function that builds the pipeline.
 """
+
+
+def with_pipeline_help(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Append to a command's help what PIPELINE may be."""
+    function.__doc__ = f"{inspect.getdoc(function)}\n\n{HELP}"
+    return function
 
 
 @dataclasses.dataclass(frozen=True)

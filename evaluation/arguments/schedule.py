@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.plan import Plan
@@ -38,7 +41,7 @@ _AGENTS: dict[str, Agent] = {
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Contender:
     """A schedule to time.
 
     Attributes:
@@ -54,8 +57,19 @@ class Candidate:
     failure: str = ""
 
 
-def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | None = None, seed: int = 0) -> Candidate:
-    """The schedule of a problem that the text stands for. An agent that fails is a candidate with a failure.
+def with_schedule_help(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Append to a command's help what a SCHEDULE may be."""
+    function.__doc__ = f"{inspect.getdoc(function)}\n\n{HELP}"
+    return function
+
+
+def needs_search(name: str) -> bool:
+    """Whether the text stands for a schedule that has yet to be found."""
+    return name in _AGENTS
+
+
+def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | None = None, seed: int = 0) -> Contender:
+    """The schedule of a problem that the text stands for. An agent that fails is a contender with a failure.
 
     Args:
         problem: the problem.
@@ -68,18 +82,18 @@ def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | Non
         FormatError: the file is no plan.
     """
     if name == "unscheduled":
-        return Candidate(name, None)
+        return Contender(name, None)
     if name == "root":
-        return Candidate(name, TrustedSchedule(problem))
+        return Contender(name, TrustedSchedule(problem))
     if name in _AGENTS:
         try:
             plan = _AGENTS[name].plan(problem, seconds=seconds, seed=seed)
         except Error as error:
             # The reason without what is known anyway: target and parameters.
             reason = re.sub(r" with \{.*?\}", "", str(error).replace(f" for {problem.target}", ""))
-            return Candidate(name, None, failure=reason)
+            return Contender(name, None, failure=reason)
     elif Path(name).is_file():
         plan = Plan.load(name, problem)
     else:
         raise InvalidParameter(f"{name!r} is no schedule: there is no such file, and no agent but {', '.join(_AGENTS)}")
-    return Candidate(Path(name).name, plan.schedule, plan.cost)
+    return Contender(Path(name).name, plan.schedule, plan.cost)

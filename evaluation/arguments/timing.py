@@ -13,6 +13,7 @@ from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.options import Failure, integers
+from halidegym.evaluation.arguments.paths import OutputFile, OutputFolder
 
 _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     click.option(
@@ -41,7 +42,7 @@ _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
 _RECORD_OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     click.option(
         "--database",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=OutputFile(),
         help="Record measurements in this file, and answer from it what is on record.",
     ),
     click.option("--again", is_flag=True, help="Measure even what is on record."),
@@ -49,7 +50,7 @@ _RECORD_OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = 
 
 cache_option = click.option(
     "--cache",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OutputFolder(),
     help="Keep what was searched or compiled in this folder, and look there first.",
 )
 _prepare_option = click.option("--prepare", is_flag=True, help="Search and compile into the --cache, and time nothing.")

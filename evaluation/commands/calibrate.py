@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from halidegym.envs.processes.isolated import run_isolated
@@ -19,10 +18,11 @@ from halidegym.evaluation.arguments.options import (
     parallelism_option,
     pipeline_options,
     target_option,
-    with_pipeline_help,
 )
-from halidegym.evaluation.arguments.pipeline import Details, load_problem
+from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.arguments.timing import cache_options, caching_timer, timing_options
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.timings.calibration import Calibration, calibrate, compile_drawn
 from halidegym.evaluation.timings.calibration_report import COLUMNS, cells, write_report
@@ -36,7 +36,7 @@ _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
 @click.option("--seconds", type=float, help="Begin no more schedules after this time, shared by the pipelines.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random schedules.")
 @click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path),
+    "--output", type=OutputFile(),
     help="Also write a page to this Markdown file, with a scatter plot beside it.",
 )  # fmt: skip
 @cache_options
@@ -86,16 +86,14 @@ def calibrate_command(
             calibrations.append(calibrate(problem, timer, schedules, seconds=share, seed=seed, on_schedule=on_step))
     if prepare:
         return
-    Console().print(_table(calibrations))
+    output_console().print(_table(calibrations))
     if output is not None:
         write_report(calibrations, output, " ".join(["halidegym", *sys.argv[1:]]))
 
 
 def _table(calibrations: Sequence[Calibration]) -> Table:
-    name, *numbers = COLUMNS
-    table = Table(name, box=None)
-    for column in numbers:
-        table.add_column(column, justify="right")
+    name, *values = COLUMNS
+    table = Table(*name_columns(name), *number_columns(*values), box=None)
     for calibration in calibrations:
         table.add_row(*cells(calibration))
     return table

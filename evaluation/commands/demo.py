@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import click
-from rich.console import Console
 from rich.table import Table
 
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
-from halidegym.evaluation.studies.demo import Entry, num_steps, run_demo, summarize, usable_threads
+from halidegym.evaluation.studies.demo import DemoRun, num_steps, run_demo, summarize, usable_threads
 
 
 @click.command()
@@ -22,11 +22,11 @@ def demo() -> None:
     is then compiled and run on two threads. It takes two to four minutes.
     """
     threads = usable_threads()
-    entries: list[Entry] = []
-    console = Console()
+    runs: list[DemoRun] = []
+    console = output_console()
     with steps_bar(num_steps()) as on_step:
-        entries.extend(run_demo(threads, on_step))
-    console.print(_table(entries, threads))
+        runs.extend(run_demo(threads, on_step))
+    console.print(_table(runs, threads))
     console.print(
         "Cost is what the learned cost model predicts; run time is the median that was measured. Beam search and Adams2019 "
         "are the same algorithm with the same parameters: five passes, and a beam of 32 (8 for bilateral_grid, where "
@@ -36,27 +36,28 @@ def demo() -> None:
     )
 
 
-def _table(entries: Sequence[Entry], threads: int) -> Table:
-    table = Table(title=f"Schedules for this machine, on {threads} threads", title_justify="left")
-    for column in ("Pipeline", "Agent"):
-        table.add_column(column, no_wrap=True)
-    for column in ("Cost", "Evaluations", "Search, s", "Run time, ms"):
-        table.add_column(column, justify="right")
+def _table(runs: Sequence[DemoRun], threads: int) -> Table:
+    table = Table(
+        *name_columns("Pipeline", "Agent"),
+        *number_columns("Cost", "Evaluations", "Search, s", "Run time, ms"),
+        title=f"Schedules for this machine, on {threads} threads",
+        title_justify="left",
+    )
     previous = None
-    for entry in entries:
-        if previous not in (None, entry.pipeline):
+    for run in runs:
+        if previous not in (None, run.pipeline):
             table.add_section()
         table.add_row(
-            "" if entry.pipeline == previous else entry.pipeline,
-            entry.agent,
-            "-" if entry.plan.cost is None else f"{entry.plan.cost:.4g}",
-            "-" if entry.plan.evaluations is None else f"{entry.plan.evaluations:,}",
-            f"{entry.plan.seconds:.2f}",
-            f"{entry.timing.median_s * 1e3:.2f}" if entry.timing.outcome == "ok" else entry.timing.outcome,
+            "" if run.pipeline == previous else run.pipeline,
+            run.agent,
+            "-" if run.plan.cost is None else f"{run.plan.cost:.4g}",
+            "-" if run.plan.evaluations is None else f"{run.plan.evaluations:,}",
+            f"{run.plan.seconds:.2f}",
+            f"{run.timing.median_s * 1e3:.2f}" if run.timing.outcome == "ok" else run.timing.outcome,
         )
-        previous = entry.pipeline
+        previous = run.pipeline
     table.add_section()
-    for number, mean in enumerate(summarize(entries)):
+    for number, mean in enumerate(summarize(runs)):
         table.add_row(
             "geometric mean" if number == 0 else "",
             mean.agent,

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from halidegym.envs.pipelines import generated
+from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.plots import new_figure
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.distribution import Facts, families, quantiles, survey
@@ -28,7 +29,7 @@ _FRACTIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
     help="Which split of the generated pipelines.",
 )
 @click.option("--pipelines", type=click.IntRange(min=1), default=500, show_default=True, help="How many of them.")
-@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Also draw a plot into this file.")
+@click.option("--plot", type=OutputFile(), help="Also draw a plot into this file.")
 def distribution(suite: str, pipelines: int, plot: Path | None) -> None:
     """Describe the distribution of the generated pipelines.
 
@@ -38,7 +39,7 @@ def distribution(suite: str, pipelines: int, plot: Path | None) -> None:
     """
     with steps_bar(pipelines) as on_step:
         surveyed = survey(generated.SUITES[suite], pipelines, on_step)
-    console = Console()
+    console = output_console()
     for table in _tables(suite, surveyed):
         console.print(table)
     if plot is not None:
@@ -46,9 +47,12 @@ def distribution(suite: str, pipelines: int, plot: Path | None) -> None:
 
 
 def _tables(suite: str, surveyed: Sequence[Facts]) -> list[Table]:
-    sizes = Table("", title=f"{suite}: {len(surveyed)} pipelines", title_justify="left")
-    for column in ("Least", "25 %", "Median", "75 %", "Most", "Mean"):
-        sizes.add_column(column, justify="right")
+    sizes = Table(
+        *name_columns(""),
+        *number_columns("Least", "25 %", "Median", "75 %", "Most", "Mean"),
+        title=f"{suite}: {len(surveyed)} pipelines",
+        title_justify="left",
+    )
     for quantity in surveyed[0].sizes:
         values = [facts.sizes[quantity] for facts in surveyed]
         sizes.add_row(
@@ -69,9 +73,7 @@ def _total(counters: Iterable[Counter[Any]]) -> Counter[Any]:
 
 
 def _shares(title: str, counts: Counter[Any]) -> Table:
-    table = Table(title)
-    table.add_column("Funcs", justify="right")
-    table.add_column("Share", justify="right")
+    table = Table(*name_columns(title), *number_columns("Funcs", "Share"))
     for key, count in sorted(counts.items(), key=lambda item: (-item[1], str(item[0]))):
         table.add_row(str(key), str(count), f"{count / sum(counts.values()):.1%}")
     return table

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from halidegym.envs.pipelines import toys
 from halidegym.envs.pipelines.toys import Optimum
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.optimality import AGENTS, optimality_gaps, prove_optimum, write_optima
 
@@ -32,7 +32,7 @@ def optima(names: tuple[str, ...], check: bool, write: bool) -> None:
     if write and names:
         raise click.UsageError("--write proves all toys; leave out the names.")
     chosen = names or tuple(toys.BUILDERS)
-    console = Console()
+    console = output_console()
     if write:
         proven = _prove(chosen)
         write_optima(proven)
@@ -74,15 +74,16 @@ def optimality(names: tuple[str, ...], seeds: int, evaluations: int) -> None:
             on_step(name)
             gaps[name] = optimality_gaps(AGENTS, [name], range(seeds), evaluations=evaluations)
     table = Table(
-        "Gap", title=f"How much the cost exceeds the optimum, {evaluations:,} evaluations", title_justify="left"
+        *name_columns("Gap"),
+        *number_columns(*(name.removeprefix("toy_") for name in chosen), "mean"),
+        title=f"How much the cost exceeds the optimum, {evaluations:,} evaluations",
+        title_justify="left",
     )
-    for column in (*(name.removeprefix("toy_") for name in chosen), "mean"):
-        table.add_column(column, justify="right")
     table.add_row("schedules", *(f"{toys.optimum(name).num_schedules:,}" for name in chosen))
     table.add_section()
     for agent, row in zip(AGENTS, zip(*gaps.values(), strict=True), strict=True):
         table.add_row(agent, *(f"{gap.gap:.2%}" for gap in row), f"{fmean(gap.gap for gap in row):.2%}")
-    Console().print(table)
+    output_console().print(table)
 
 
 def _prove(names: Sequence[str]) -> dict[str, Optimum]:
@@ -95,10 +96,13 @@ def _prove(names: Sequence[str]) -> dict[str, Optimum]:
 
 
 def _optima_table(optima: Mapping[str, Optimum]) -> Table:
-    table = Table("Pipeline", title=f"Target {toys.TARGET}, parallelism {toys.PARALLELISM}", title_justify="left")
-    for column in ("Schedules", "Optimal cost"):
-        table.add_column(column, justify="right")
-    table.add_column("Optimal decisions")
+    table = Table(
+        *name_columns("Pipeline"),
+        *number_columns("Schedules", "Optimal cost"),
+        "Optimal decisions",
+        title=f"Target {toys.TARGET}, parallelism {toys.PARALLELISM}",
+        title_justify="left",
+    )
     for name, optimum in optima.items():
         table.add_row(name, f"{optimum.num_schedules:,}", repr(optimum.cost), " ".join(map(str, optimum.actions)))
     return table

@@ -12,14 +12,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from halidegym.envs import pipelines
-from halidegym.evaluation.arguments.options import integers, pipeline_options, with_pipeline_help
-from halidegym.evaluation.arguments.pipeline import Details
+from halidegym.evaluation.arguments.options import integers, pipeline_options
+from halidegym.evaluation.arguments.pipeline import Details, with_pipeline_help
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.parity.check import Parity, Setting, check_parity
 from halidegym.evaluation.parity.speed import OURS, PLUGIN, PLUGIN_WITHOUT_MEMO, Speed, compare_speed
 from halidegym.native._core import Error, InvalidParameter, MissingEstimate
 
-# That of the published tables (papers.md, section 2).
+# That of the published tables (docs/specification/papers.md, section 2).
 _PAPERS_TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
 
 
@@ -105,7 +106,7 @@ def parity(
         for seed in (seeds if percent < 100 else seeds[:1])
     ]
     cases = list(itertools.product(chosen, settings))
-    console = Console()
+    console = output_console()
     differences = _compare(console, cases, details)
     if timed:
         _time(console, cases, runs, details)
@@ -160,17 +161,19 @@ def _parity_table(result: Parity) -> Table:
 
 
 def _speed_table() -> Table:
-    table = Table(
+    values = [
+        side if side == "ratio" else f"{side}\n{unit}"
+        for unit in ("s", "MiB")
+        for side in ("ours", "plugin", "no memo", "ratio")
+    ]
+    return Table(
+        *name_columns("pipeline"),
+        *number_columns(*values),
         box=None,
         pad_edge=False,
         title="CPU seconds and MiB from pipeline to schedule, medians; the ratios say how much less ours takes",
         title_justify="left",
     )
-    table.add_column("pipeline", no_wrap=True)
-    for unit in ("s", "MiB"):
-        for side in ("ours", "plugin", "no memo", "ratio"):
-            table.add_column(f"{side}\n{unit}" if side != "ratio" else side, justify="right", no_wrap=True)
-    return table
 
 
 def _add_speed(table: Table, setting: Setting, speed: Speed) -> None:

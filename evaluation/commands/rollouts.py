@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -14,9 +13,9 @@ from halidegym.evaluation.arguments.options import (
     parallelism_option,
     pipeline_options,
     target_option,
-    with_pipeline_help,
 )
-from halidegym.evaluation.arguments.pipeline import Details, load_problem
+from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.rollouts import measure_ensemble, measure_rollouts
 
@@ -54,10 +53,10 @@ def rollouts(
     chosen = [*names, *(pipelines.names("papers-v1") if all_pipelines else [])]
     if not chosen:
         raise click.UsageError("Give at least one PIPELINE, or --all.")
-    table = Table("Pipeline", "Funcs", "Drawn / s", "All built / s", "Factor")
-    if threads is not None:
-        for column in ("Trees, 1 thread / s", f"{threads} threads / s", "Speed-up"):
-            table.add_column(column)
+    of_threads = () if threads is None else ("Trees, 1 thread / s", f"{threads} threads / s", "Speed-up")
+    table = Table(
+        *name_columns("Pipeline"), *number_columns("Funcs", "Drawn / s", "All built / s", "Factor", *of_threads)
+    )
     factors, speedups = [], []
     with steps_bar(len(chosen)) as on_step:
         for name in chosen:
@@ -74,7 +73,7 @@ def rollouts(
                 speedups.append(many / one)
                 row += [f"{one:,.0f}", f"{many:,.0f}", f"{many / one:.2f}x"]
             table.add_row(escape(problem.name), str(problem.num_nodes), *row)
-    console = Console()
+    console = output_console()
     console.print(table)
     console.print(f"Geometric mean of the factors: {statistics.geometric_mean(factors):.1f}x")
     if threads is not None:

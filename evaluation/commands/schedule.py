@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -16,28 +16,35 @@ from halidegym.agents.planners.mcts import MCTS
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.evaluation.arguments.options import (
-    parallelism_option,
-    pipeline_options,
-    target_option,
-    with_pipeline_help,
-)
-from halidegym.evaluation.arguments.pipeline import Details, load_problem
+from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
+from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
+
+# How to make each agent, from the parameters that it has.
+_AGENTS: Mapping[str, Callable[..., Agent]] = {
+    "beam": lambda beam=32, passes=None: BeamSearch(beam_size=beam, passes=passes),
+    "mb2fbs": lambda passes=5: MB2FBS(passes=passes),
+    "mcts": lambda: MCTS.preset("mcts_0.5s"),
+    "tag": TAG,
+    "greedy": Greedy,
+    "random": RandomSearch,
+}
+_TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs")}
 
 
 @click.command()
 @click.argument("pipeline")
 @click.option(
     "--agent",
-    type=click.Choice(["beam", "mb2fbs", "mcts", "tag", "greedy", "random"]),
+    type=click.Choice(list(_AGENTS)),
     default="beam",
     show_default=True,
     help="How to search; docs/agents/ has a page on each. tag needs --seconds or --evaluations.",
 )
+@click.option("--beam", type=click.IntRange(min=1), help="Width of the beam, of --agent beam.  [default: 32]")
 @click.option(
-    "--beam", "beam_size", type=click.IntRange(min=1), default=32, show_default=True, help="Width of the beam."
+    "--passes", type=click.IntRange(min=1), help="Passes of the search, of --agent beam or mb2fbs.  [default: 5]"
 )
-@click.option("--passes", type=click.IntRange(min=1), help="Passes of the beam search.  [default: 5]")
 @click.option("--seconds", type=float, help="Stop after this time with the best schedule so far.")
 @click.option("--evaluations", type=int, help="Stop after so many evaluations of the cost model.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random numbers.")
@@ -49,7 +56,7 @@ from halidegym.evaluation.arguments.pipeline import Details, load_problem
     show_default=True,
     help="What to print: source code that schedules the pipeline, or the loop nest.",
 )
-@click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Also write the plan to this JSON file.")
+@click.option("--save", type=OutputFile(), help="Also write the plan to this JSON file.")
 @target_option
 @parallelism_option
 @pipeline_options
@@ -57,7 +64,7 @@ from halidegym.evaluation.arguments.pipeline import Details, load_problem
 def schedule(
     pipeline: str,
     agent: str,
-    beam_size: int,
+    beam: int | None,
     passes: int | None,
     seconds: float | None,
     evaluations: int | None,
@@ -73,28 +80,24 @@ def schedule(
     The schedule goes to the standard output; how the search went, to the error stream. Ctrl-C ends the search with the
     best schedule so far.
     """
+    planner = _agent(agent, beam=beam, passes=passes)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
-    plan = _agent(agent, beam_size, passes).plan(
-        problem, seconds=seconds, evaluations=evaluations, seed=seed, progress=True
-    )
+    plan = planner.plan(problem, seconds=seconds, evaluations=evaluations, seed=seed, progress=True)
     _report(problem, plan)
-    if save is not None:
-        plan.save(save)
     found = plan.schedule_of(plan.top(1)[0])
     texts = {"cpp": found.cpp, "python": found.python, "loops": found.loop_nest}
     click.echo(texts[output_format]().rstrip("\n"))
+    if save is not None:
+        _save(plan, save)
 
 
-def _agent(name: str, beam_size: int, passes: int | None) -> Agent:
-    agents: dict[str, Callable[[], Agent]] = {
-        "beam": lambda: BeamSearch(beam_size=beam_size, passes=passes),
-        "mb2fbs": lambda: MB2FBS(passes=passes or 5),
-        "mcts": lambda: MCTS.preset("mcts_0.5s"),
-        "tag": TAG,
-        "greedy": Greedy,
-        "random": RandomSearch,
-    }
-    return agents[name]()
+def _agent(name: str, **parameters: int | None) -> Agent:
+    given = {parameter: value for parameter, value in parameters.items() if value is not None}
+    for parameter in given:
+        if name not in _TAKERS[parameter]:
+            takers = " or ".join(_TAKERS[parameter])
+            raise click.UsageError(f"--agent {name} has no --{parameter}; leave it out, or search by --agent {takers}.")
+    return _AGENTS[name](**given)
 
 
 def _report(problem: SchedulingProblem, plan: Plan) -> None:
@@ -104,3 +107,10 @@ def _report(problem: SchedulingProblem, plan: Plan) -> None:
         + (" (ended early)" if plan.interrupted else ""),
         err=True,
     )
+
+
+def _save(plan: Plan, path: Path) -> None:
+    try:
+        plan.save(path)
+    except OSError as error:
+        raise Failure(f"The schedule is printed, and the plan not saved: {path}: {error.strerror}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from halidegym.envs import pipelines
@@ -17,6 +16,7 @@ from halidegym.envs.pipelines.records import (
     write_records,
 )
 from halidegym.evaluation.arguments.options import Failure
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 
 _SUITE_NAMES = [suite.name for suite in pipelines.suites()]
@@ -43,24 +43,19 @@ def list_pipelines(suite: str | None) -> None:
     the target and the number of cores of the papers' tables (`halidegym suites`).
     """
     records = read_records()
-    table = Table("Suite", "Pipeline", box=None)
-    for column in ("Nodes", "Stages", "Decisions", "Legal", "At most"):
-        table.add_column(column, justify="right")
-    table.add_column("Size")
-    table.add_column("Origin")
+    counts = number_columns("Nodes", "Stages", "Decisions", "Legal", "At most")
+    table = Table(*name_columns("Suite", "Pipeline"), *counts, "Size", "Origin", box=None)
     shown = set(pipelines.names(suite))
     for group in pipelines.suites():
         for entry in group.entries if suite in (None, group.name) else ():
             record = records.get(group.name, {}).get(entry.name)
             if entry.name in shown:
-                numbers = ("?",) * 6 if record is None else (
+                values = ("?",) * 6 if record is None else (
                     str(record.nodes), str(record.stages), str(record.decisions), f"{record.median_legal:g}",
                     str(record.largest_legal), " x ".join(map(str, record.size)),
                 )  # fmt: skip
-                table.add_row(group.name, entry.name, *numbers, entry.origin)
-    # As wide as it needs to be where it is read by a program.
-    console = Console()
-    (console if console.is_terminal else Console(width=160)).print(table)
+                table.add_row(group.name, entry.name, *values, entry.origin)
+    output_console().print(table)
 
 
 @click.command()
@@ -85,12 +80,10 @@ def suites(check: bool, write: bool, episodes: int | None, chosen: tuple[str, ..
     elif check:
         _check()
     else:
-        table = Table("Suite", box=None)
-        table.add_column("Pipelines", justify="right")
-        table.add_column("What they are")
+        table = Table(*name_columns("Suite"), *number_columns("Pipelines"), "What they are", box=None)
         for suite in pipelines.suites():
             table.add_row(suite.name, str(len(suite.entries)), suite.description)
-        console = Console()
+        console = output_console()
         console.print(table)
         console.print(f"Recorded for {PARALLELISM} cores and target\n{TARGET}", soft_wrap=True)
 

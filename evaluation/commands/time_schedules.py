@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -18,11 +17,11 @@ from halidegym.evaluation.arguments.options import (
     parallelism_option,
     pipeline_options,
     target_option,
-    with_pipeline_help,
 )
-from halidegym.evaluation.arguments.pipeline import Details, load_problem
-from halidegym.evaluation.arguments.schedule import find_schedule
+from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
+from halidegym.evaluation.arguments.schedule import find_schedule, needs_search, with_schedule_help
 from halidegym.evaluation.arguments.timing import timing_options
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.timings.side_by_side import Row, side_by_side
 
@@ -35,17 +34,23 @@ _DEFAULT = ("beam", "greedy", "mullapudi2016", "li2018")
 @click.option("--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Turns that each takes.")
 @click.option("--search-seconds", type=float, help="Limit the time of each search.  [default: no limit]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random numbers of the searches.")
+@click.option(
+    "--plan", "plans", type=click.Path(exists=True, dir_okay=False), multiple=True,
+    help="Time also this plan, which `halidegym schedule --save` wrote; repeatable.",
+)  # fmt: skip
 @timing_options
 @target_option
 @parallelism_option
 @pipeline_options
 @with_pipeline_help
+@with_schedule_help
 def time_command(
     pipeline: str,
     schedules: tuple[str, ...],
     rounds: int,
     search_seconds: float | None,
     seed: int,
+    plans: tuple[str, ...],
     settings: TimingSettings,
     database: Path | None,
     again: bool,
@@ -53,51 +58,44 @@ def time_command(
     parallelism: int | None,
     details: Details,
 ) -> None:
-    r"""Time schedules of a PIPELINE side by side.
+    """Time schedules of a PIPELINE side by side.
 
     They take turns, and the speed of each is given relative to the first one, as the median over the rounds with an
     interval of 95 %. Each runs in a process of its own, on random inputs of the estimated sizes, and must compute what
     the same pipeline computes with every Func at the root. A schedule that fails is shown as such. Rounds in which other
     processes took its cores away do not count, if there are others; if there are too few, it is marked "disturbed".
 
-    \b
-    A SCHEDULE is one of
-      greedy, beam, random              found by our planners,
-      adams2019, mullapudi2016, li2018  found by Halide's own autoschedulers,
-      root                              every Func at the root,
-      unscheduled                       the pipeline as its author left it,
-      plan.json                         a plan that `halidegym schedule --save` wrote.
-    [default: beam greedy mullapudi2016 li2018]
+    By default, these are beam, greedy, mullapudi2016 and li2018. Plans given by --plan come after them.
     """
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
-    names = tuple(dict.fromkeys(schedules or _DEFAULT))
+    names = tuple(dict.fromkeys([*(schedules or _DEFAULT), *plans]))
     with contextlib.closing(RecordingTimer(database, settings, remeasure=again)) as timer:
         with steps_bar(len(names) + 1) as on_step:
-            candidates = []
-            for name in names:
+            found = {}
+            for name in sorted(names, key=needs_search):  # so that a mistaken one is told before any search
                 on_step(f"searching: {name}")
-                candidates.append(find_schedule(problem, name, seconds=search_seconds, seed=seed))
+                found[name] = find_schedule(problem, name, seconds=search_seconds, seed=seed)
+            contenders = [found[name] for name in names]
             on_step("compiling and timing")
-            rows = side_by_side(problem, candidates, timer, rounds=rounds)
+            rows = side_by_side(problem, contenders, timer, rounds=rounds)
         threads = timer.stopwatch.threads_for(problem)
-    Console().print(_table(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows))
+    output_console().print(_table(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows))
 
 
 def _table(title: str, rows: Sequence[Row]) -> Table:
     table = Table(
+        *name_columns("Schedule"),
+        *number_columns("Cost", "Median, ms", "Least, ms", "Speed", "Compile, s"),
+        "Outcome",
         title=escape(title),
-        caption=f"Speed is relative to {escape(rows[0].candidate.name)}, with an interval of 95 %.",
+        caption=f"Speed is relative to {escape(rows[0].contender.name)}, with an interval of 95 %.",
         title_justify="left",
         caption_justify="left",
     )
-    table.add_column("Schedule")
-    for column in ("Cost", "Median, ms", "Least, ms", "Speed", "Compile, s"):
-        table.add_column(column, justify="right")
-    table.add_column("Outcome")
     for row in rows:
         compile_s = "-" if row.timing is None else f"{row.timing.compile_s:.1f}"
         table.add_row(
-            escape(row.candidate.name),
+            escape(row.contender.name),
             row.cost,
             row.median_ms,
             row.min_ms,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from halidegym.envs.timing.measurements import TimingSettings
@@ -15,11 +14,11 @@ from halidegym.evaluation.arguments.options import (
     parallelism_option,
     pipeline_options,
     target_option,
-    with_pipeline_help,
 )
-from halidegym.evaluation.arguments.pipeline import Details, load_problem
+from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.arguments.schedule import find_schedule
 from halidegym.evaluation.arguments.timing import timing_settings_options
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.timings.timing_check import Repeatability, Throughput, loaded_core, repeat, throughput
 
@@ -56,9 +55,10 @@ def timing_check_command(
     a, b = (find_schedule(problem, name) for name in (first, second))
     if failure := a.failure or b.failure:
         raise Failure(failure)
-    table = Table(title=f"{first} against {second}, {comparisons} times", title_justify="left")
-    for column in ("Machine", "Median ratio", "Least", "Greatest", "Spread", "Flips", "Wrong verdicts", "Disturbed"):
-        table.add_column(column, justify="right")
+    columns = number_columns("Median ratio", "Least", "Greatest", "Spread", "Flips", "Wrong verdicts", "Disturbed")
+    table = Table(
+        *name_columns("Machine"), *columns, title=f"{first} against {second}, {comparisons} times", title_justify="left"
+    )
     with Stopwatch(settings) as stopwatch, steps_bar(2 * comparisons + 1) as on_step:
         for name, load in (("as it is", contextlib.nullcontext()), ("one core loaded", loaded_core())):
             with load:
@@ -66,7 +66,7 @@ def timing_check_command(
             table.add_row(name, *_cells(result))
         on_step(f"{schedules} schedules")
         batch = throughput(problem, stopwatch, schedules)
-    Console().print(table)
+    output_console().print(table)
     click.echo(_sentence(batch))
 
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
@@ -24,13 +23,14 @@ from halidegym.evaluation.arguments.options import (
     parallelism_option,
     pipeline_options,
     target_option,
-    with_pipeline_help,
 )
-from halidegym.evaluation.arguments.pipeline import Details, load_problem
-from halidegym.evaluation.arguments.schedule import Candidate, find_schedule
+from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
+from halidegym.evaluation.arguments.schedule import Contender, find_schedule
 from halidegym.evaluation.arguments.timing import cache_options, caching_timer, timing_options
+from halidegym.evaluation.output.console import name_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
-from halidegym.evaluation.timings.candidate_store import find_or_load
+from halidegym.evaluation.timings.schedule_store import find_or_load
 from halidegym.evaluation.timings.side_by_side import Row, side_by_side
 from halidegym.native._core import Error
 
@@ -47,9 +47,7 @@ _COLUMNS = ("Pipeline", "Schedule", "Cost", "Median, ms", "Minimum, ms", "Speed 
 @click.option("--seconds", type=float, help="Begin no more pipelines after this time.")
 @click.option("--search-seconds", type=float, default=60.0, show_default=True, help="Limit the time of each search.")
 @click.option("--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Turns that each takes.")
-@click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path), help="Also write the table to this Markdown file."
-)
+@click.option("--output", type=OutputFile(), help="Also write the table to this Markdown file.")
 @cache_options
 @timing_options
 @target_option
@@ -96,17 +94,17 @@ def timings_command(
                 continue
             # A fresh process: Func names, which Halide numbers a process, are part of what is kept.
             problem = run_isolated(load_problem, name, target=target, parallelism=parallelism, details=details)
-            candidates: list[Candidate] = []
+            contenders: list[Contender] = []
             for kind in kinds:
                 on_step(f"{name}: searching: {kind}")
-                candidates.append(_search(cache, problem, kind, search_seconds))
+                contenders.append(_search(cache, problem, kind, search_seconds))
             on_step(f"{name}: compiling" if prepare else f"{name}: compiling and timing")
             if prepare:
-                timer.stopwatch.compile(problem, [found.schedule for found in candidates if not found.failure])
+                timer.stopwatch.compile(problem, [found.schedule for found in contenders if not found.failure])
                 continue
             threads = timer.stopwatch.threads_for(problem)
             try:
-                rows = side_by_side(problem, candidates, timer, rounds=rounds)
+                rows = side_by_side(problem, contenders, timer, rounds=rounds)
             except Error as error:
                 table.append((problem.name, "", "", "", "", "", str(error)))
                 continue
@@ -115,23 +113,24 @@ def timings_command(
                 _write(output, table, threads)
     if prepare:
         return
-    Console().print(_rich(table))
+    output_console().print(_rich(table))
     if output is not None:
         _write(output, table, threads)
 
 
-def _search(cache: Path | None, problem: SchedulingProblem, kind: str, seconds: float) -> Candidate:
+def _search(cache: Path | None, problem: SchedulingProblem, kind: str, seconds: float) -> Contender:
     if cache is None:
         return find_schedule(problem, kind, seconds=seconds)
     return find_or_load(cache / "plans", problem, kind, seconds=seconds)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    return row.candidate.name, row.cost, row.median_ms, row.min_ms, row.speedup, row.outcome
+    return row.contender.name, row.cost, row.median_ms, row.min_ms, row.speedup, row.outcome
 
 
 def _rich(table: Sequence[tuple[str, ...]]) -> Table:
-    columns = [Column(name, overflow="fold") for name in _COLUMNS]
+    pipeline, schedule, *others = _COLUMNS
+    columns = [*name_columns(pipeline, schedule), *(Column(name, overflow="fold") for name in others)]
     result = Table(*columns, title=f"Run times on {this_machine().cpu}", title_justify="left")
     for row in table:
         result.add_row(*map(escape, row))
@@ -157,5 +156,4 @@ def _write(page: Path, table: Sequence[tuple[str, ...]], threads: int) -> None:
         "|---|---|---:|---:|---:|---:|---|",
         *(f"| {' | '.join(cell.replace('|', '/').replace(chr(10), ' ') for cell in row)} |" for row in table),
     ]
-    page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")

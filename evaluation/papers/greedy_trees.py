@@ -28,7 +28,7 @@ SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Run:
+class EnsembleRun:
     """One search.
 
     Attributes:
@@ -71,7 +71,7 @@ def run(
     threads: int = 1,
     seeds: Sequence[int] = (0,),
     on_step: Callable[[str], None] = lambda text: None,
-) -> list[Run]:
+) -> list[EnsembleRun]:
     """Search with each number of greedy trees, one after another, each in a process of its own.
 
     Args:
@@ -93,7 +93,7 @@ def run(
     return runs
 
 
-def _run(pipeline: str, greedy_trees: int, seed: int, seconds: float, threads: int) -> Run:
+def _run(pipeline: str, greedy_trees: int, seed: int, seconds: float, threads: int) -> EnsembleRun:
     result = mcts(
         Rules().space(load_problem(pipeline, target=TARGET, parallelism=PARALLELISM)),
         trees=TREES,
@@ -104,12 +104,12 @@ def _run(pipeline: str, greedy_trees: int, seed: int, seconds: float, threads: i
     )
     deciders = [tree for tree in result.deciding_trees if tree >= 0]
     by_greedy = sum(tree < greedy_trees for tree in deciders)
-    return Run(pipeline, greedy_trees, seed, result.solutions[0].cost, len(deciders), by_greedy)
+    return EnsembleRun(pipeline, greedy_trees, seed, result.solutions[0].cost, len(deciders), by_greedy)
 
 
-def summarize(runs: Iterable[Run]) -> dict[str, dict[int, Ensemble]]:
+def summarize(runs: Iterable[EnsembleRun]) -> dict[str, dict[int, Ensemble]]:
     """Return, by pipeline and number of greedy trees, the mean over the seeds."""
-    collected: dict[str, dict[int, list[Run]]] = {}
+    collected: dict[str, dict[int, list[EnsembleRun]]] = {}
     for search in runs:
         collected.setdefault(search.pipeline, {}).setdefault(search.greedy_trees, []).append(search)
     summary: dict[str, dict[int, Ensemble]] = {}
@@ -126,7 +126,7 @@ def summarize(runs: Iterable[Run]) -> dict[str, dict[int, Ensemble]]:
     return summary
 
 
-def draw(runs: Iterable[Run], path: Path) -> None:
+def draw(runs: Iterable[EnsembleRun], path: Path) -> None:
     """Draw Figure 4 above Figure 5, a column for each pipeline.
 
     Raises:

@@ -1,7 +1,8 @@
 """What measuring candidates gives: the best by time of several schedules against the beam's winner by cost.
 
 ProTuner (Haj-Ali et al. 2020) repeats searches with new seeds and lets the run time decide among their schedules. Candidates
-that were scheduled for other numbers of cores than the machine has widen the choice (papers.md, section 2).
+that were scheduled for other numbers of cores than the machine has widen the choice
+(docs/specification/papers.md, section 2).
 """
 
 from __future__ import annotations

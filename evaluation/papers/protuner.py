@@ -26,7 +26,7 @@ BEAM = "beam 32"
 
 
 @dataclass(frozen=True)
-class Entrant:
+class Rival:
     """An agent that is compared with the beam.
 
     Attributes:
@@ -63,7 +63,7 @@ class Run:
         return self.beam_cost / self.cost
 
 
-def equal_time(factors: Iterable[float] = (1,), threads: int = 1) -> dict[str, Entrant]:
+def equal_time(factors: Iterable[float] = (1,), threads: int = 1) -> dict[str, Rival]:
     """Tree search, the paper's and two of ours for small budgets, and MB2FBS, in multiples of the beam's time."""
     agents: dict[str, Agent] = {
         "mcts 15+1": MCTS(threads=threads),
@@ -72,27 +72,27 @@ def equal_time(factors: Iterable[float] = (1,), threads: int = 1) -> dict[str, E
         "mb2fbs by cost": MB2FBS.preset("controlled", priority="cost"),
     }
     return {
-        f"{name}, {factor:g}x": Entrant(agent, factor)
+        f"{name}, {factor:g}x": Rival(agent, factor)
         for factor in factors
         for name, agent in agents.items()
         if factor == 1 or not isinstance(agent, MB2FBS)  # which ends by itself
     }
 
 
-def figure_7(scale: float, threads: int = 1) -> dict[str, Entrant]:
+def figure_7(scale: float, threads: int = 1) -> dict[str, Rival]:
     """The configurations of Table 1 without measurements, their seconds multiplied by a factor, and greedy search."""
-    entrants: dict[str, Entrant] = {"greedy": Entrant(Greedy())}
+    rivals: dict[str, Rival] = {"greedy": Rival(Greedy())}
     for name in MCTS.presets():
         agent = MCTS.preset(name, threads=threads)
         if agent.seconds_per_decision is not None and agent.measure is None:
             seconds = agent.seconds_per_decision * scale
-            entrants[name] = Entrant(dataclasses.replace(agent, seconds_per_decision=seconds))
-    return entrants
+            rivals[name] = Rival(dataclasses.replace(agent, seconds_per_decision=seconds))
+    return rivals
 
 
 def compare(
     pipelines: Iterable[str],
-    entrants: Mapping[str, Entrant],
+    rivals: Mapping[str, Rival],
     *,
     seeds: Sequence[int] = (0,),
     on_step: Callable[[str], None] = lambda text: None,
@@ -101,7 +101,7 @@ def compare(
 
     Args:
         pipelines: names of registered ones.
-        entrants: by the name to show.
+        rivals: by the name to show.
         seeds: of the agents; each is run once per seed. The beam has none.
         on_step: called with a text when a run begins.
 
@@ -113,11 +113,11 @@ def compare(
         on_step(f"{pipeline}, {BEAM}")
         beam_cost, beam_seconds = run_isolated(_run, pipeline, BeamSearch(), None, 0)
         runs.append(Run(pipeline, BEAM, 0, beam_cost, beam_cost, beam_seconds, beam_seconds))
-        for name, entrant in entrants.items():
-            budget = None if entrant.beam_times is None else entrant.beam_times * beam_seconds
+        for name, rival in rivals.items():
+            budget = None if rival.beam_times is None else rival.beam_times * beam_seconds
             for seed in seeds:
                 on_step(f"{pipeline}, {name}")
-                cost, seconds = run_isolated(_run, pipeline, entrant.agent, budget, seed)
+                cost, seconds = run_isolated(_run, pipeline, rival.agent, budget, seed)
                 runs.append(Run(pipeline, name, seed, cost, beam_cost, seconds, beam_seconds))
     return runs
 

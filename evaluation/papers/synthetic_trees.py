@@ -37,7 +37,7 @@ PAPER_TABLE_5: Mapping[tuple[str, float], tuple[float, float]] = {
 
 
 @dataclass(frozen=True)
-class Point:
+class FigurePoint:
     """Means over trees.
 
     Attributes:
@@ -70,7 +70,7 @@ def algorithms(beam_size: int, beta2: int) -> dict[str, MB2FBS]:
     }
 
 
-def figure_6(deltas: Sequence[float] = (0, 1, 2, 5, 10, 20, 50, 100), trees: int = 10) -> list[Point]:
+def figure_6(deltas: Sequence[float] = (0, 1, 2, 5, 10, 20, 50, 100), trees: int = 10) -> list[FigurePoint]:
     """Accuracy against delta, for 32 places an iteration, two of them onward."""
     return [
         _mean("figure 6", name, agent, delta, delta, trees)
@@ -79,7 +79,7 @@ def figure_6(deltas: Sequence[float] = (0, 1, 2, 5, 10, 20, 50, 100), trees: int
     ]
 
 
-def figure_7(beam_sizes: Sequence[int] = (8, 16, 32, 64, 128, 256), trees: int = 10) -> list[Point]:
+def figure_7(beam_sizes: Sequence[int] = (8, 16, 32, 64, 128, 256), trees: int = 10) -> list[FigurePoint]:
     """Accuracy and expansions against the number of places, two of them onward; delta is 100."""
     return [
         _mean("figure 7", name, agent, beam_size, 100, trees)
@@ -88,7 +88,7 @@ def figure_7(beam_sizes: Sequence[int] = (8, 16, 32, 64, 128, 256), trees: int =
     ]
 
 
-def table_5(beta2s: Sequence[int] = (0, 2, 8, 16, 32, 64, 128), trees: int = 10) -> list[Point]:
+def table_5(beta2s: Sequence[int] = (0, 2, 8, 16, 32, 64, 128), trees: int = 10) -> list[FigurePoint]:
     """Accuracy and expansions against the number of places for pushing onward, of 256; delta is 100."""
     return [
         _mean("table 5", name, agent, beta2, 100, trees)
@@ -98,17 +98,17 @@ def table_5(beta2s: Sequence[int] = (0, 2, 8, 16, 32, 64, 128), trees: int = 10)
     ]
 
 
-def _mean(experiment: str, name: str, agent: MB2FBS, parameter: float, delta: float, trees: int) -> Point:
+def _mean(experiment: str, name: str, agent: MB2FBS, parameter: float, delta: float, trees: int) -> FigurePoint:
     accuracies, expansions = [], []
     for seed in range(trees):
         tree = SyntheticTree(branching=BRANCHING, depth=DEPTH, delta=float(delta), seed=seed)
         found = agent.solve(tree)
         accuracies.append(tree.optimum()[0] / found.cost)
         expansions.append(found.expansions)
-    return Point(experiment, name, parameter, statistics.mean(accuracies), statistics.mean(expansions))
+    return FigurePoint(experiment, name, parameter, statistics.mean(accuracies), statistics.mean(expansions))
 
 
-def draw(points: Sequence[Point], path: Path) -> None:
+def draw(points: Sequence[FigurePoint], path: Path) -> None:
     """Draw Figures 6 and 7, and Table 5 as a third plot with the paper's values as hollow marks.
 
     Raises:

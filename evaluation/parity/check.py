@@ -27,8 +27,8 @@ class Setting:
     """Parameters of both sides; see `BeamSearch`.
 
     Attributes:
-        memoized_features: let the plugin reuse features, some of which it then gets wrong (search-and-cost-model.md,
-            section 2.10). That has no equivalent on our side.
+        memoized_features: let the plugin reuse features, some of which it then gets wrong
+            (docs/specification/search-and-cost-model.md, section 2.10). That has no equivalent on our side.
     """
 
     target: str = "host"
@@ -136,7 +136,8 @@ def compare(ours: Plan, theirs: ReferenceResult) -> tuple[Check, ...]:
     checks.append(_same_text("loop nests of the passes", our_nests, "\n".join(theirs.pass_loop_nests)))
     checks.append(_equal("cost evaluations", str(ours.evaluations), str(theirs.evaluations)))
 
-    # The plugin's result is the first pass with the lowest cost, penalties included (section 2.7).
+    # The plugin's result is the first pass with the lowest cost, penalties included
+    # (docs/specification/search-and-cost-model.md, section 2.7).
     best = min(range(len(ours.pass_costs)), key=lambda index: ours.pass_costs[index])
     cost, cost_as_compared = ours.pass_candidates[best].cost, ours.pass_costs[best]
     if cost == cost_as_compared and theirs.cost is not None:

@@ -66,7 +66,7 @@ AGENTS = (REFERENCE, BEAM, *rivals(32))
 
 
 @dataclass(frozen=True)
-class Entry:
+class DemoRun:
     """One agent on one pipeline.
 
     Attributes:
@@ -82,7 +82,7 @@ class Entry:
     timing: Timing
 
 
-def run_demo(threads: int, on_step: Callable[[str], None]) -> Iterator[Entry]:
+def run_demo(threads: int, on_step: Callable[[str], None]) -> Iterator[DemoRun]:
     """Plan and time, pipeline by pipeline.
 
     Schedules are made for this machine and as many cores as there are threads. The plugin takes the time that it takes, and
@@ -101,7 +101,7 @@ def run_demo(threads: int, on_step: Callable[[str], None]) -> Iterator[Entry]:
             source = plan.schedule.cpp()
             if source not in timings:
                 timings[source] = time_schedule(problem, plan.schedule, threads=threads, time_limit_s=1.0)
-            yield Entry(case.pipeline, name, plan, timings[source])
+            yield DemoRun(case.pipeline, name, plan, timings[source])
 
 
 def _plans(case: Case, problem: SchedulingProblem, on_step: Callable[[str], None]) -> Iterator[tuple[str, Plan]]:
@@ -135,9 +135,9 @@ class Summary:
     run_time: float | None
 
 
-def summarize(entries: Iterable[Entry]) -> list[Summary]:
+def summarize(runs: Iterable[DemoRun]) -> list[Summary]:
     """Compare the agents over the pipelines on which all of them ran."""
-    of = {(entry.pipeline, entry.agent): entry for entry in entries}
+    of = {(run.pipeline, run.agent): run for run in runs}
     names = list(dict.fromkeys(pipeline for pipeline, _ in of))
     return [
         Summary(
@@ -151,9 +151,9 @@ def summarize(entries: Iterable[Entry]) -> list[Summary]:
     ]
 
 
-def _cost(entry: Entry) -> float:
-    assert entry.plan.cost is not None, "all agents of the demonstration state the cost"
-    return entry.plan.cost
+def _cost(run: DemoRun) -> float:
+    assert run.plan.cost is not None, "all agents of the demonstration state the cost"
+    return run.plan.cost
 
 
 def usable_threads() -> int:

@@ -28,7 +28,6 @@ def write_report(calibrations: Sequence[Calibration], page: Path, command: str) 
     """
     plot = page.with_suffix(".svg")
     _draw([calibration for calibration in calibrations if calibration.ranked], plot)
-    page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(_text(calibrations, plot.name, command), encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.timers import RecordingTimer
-from halidegym.evaluation.arguments.schedule import Candidate
+from halidegym.evaluation.arguments.schedule import Contender
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,12 +17,12 @@ class Row:
     """A schedule and how long it takes.
 
     Attributes:
-        candidate: the schedule.
+        contender: the schedule.
         timing: None if there is no schedule.
         comparison: with the first schedule; None for that one itself, and where one of the two is missing.
     """
 
-    candidate: Candidate
+    contender: Contender
     timing: Timing | None = None
     comparison: Comparison | None = None
 
@@ -30,7 +30,7 @@ class Row:
     def outcome(self) -> str:
         """In a few words."""
         if self.timing is None:
-            return f"no schedule: {_first_line(self.candidate.failure)}"
+            return f"no schedule: {_first_line(self.contender.failure)}"
         if self.timing.outcome != "ok":
             return f"{self.timing.outcome}: {_first_line(self.timing.error)}"
         return "disturbed" if self.timing.is_disturbed else "ok"
@@ -57,40 +57,40 @@ class Row:
     @property
     def cost(self) -> str:
         """Of the cost model."""
-        return "-" if self.candidate.cost is None else f"{self.candidate.cost:.4g}"
+        return "-" if self.contender.cost is None else f"{self.contender.cost:.4g}"
 
 
 def side_by_side(
-    problem: SchedulingProblem, candidates: Sequence[Candidate], timer: RecordingTimer, *, rounds: int = 15
+    problem: SchedulingProblem, contenders: Sequence[Contender], timer: RecordingTimer, *, rounds: int = 15
 ) -> list[Row]:
     """Time schedules in turns. The first that exists is the one that the others are compared with.
 
     Args:
         problem: of all of them.
-        candidates: the schedules.
+        contenders: the schedules.
         timer: to measure with.
         rounds: how many turns each takes at most.
 
     Raises:
         Error: the trusted schedule fails.
     """
-    present = [index for index, candidate in enumerate(candidates) if not candidate.failure]
-    rows = [Row(candidate) for candidate in candidates]
+    present = [index for index, contender in enumerate(contenders) if not contender.failure]
+    rows = [Row(contender) for contender in contenders]
     if not present:
         return rows
     first, *others = present
-    base = candidates[first]
+    base = contenders[first]
     if others:
         comparisons = timer.compare_all(
             problem,
-            [candidates[index].schedule for index in others],
+            [contenders[index].schedule for index in others],
             base.schedule,
-            costs=[candidates[index].cost for index in others],
+            costs=[contenders[index].cost for index in others],
             rounds=rounds,
         )
         rows[first] = Row(base, comparisons[0].b)
         for index, comparison in zip(others, comparisons, strict=True):
-            rows[index] = Row(candidates[index], comparison.a, comparison)
+            rows[index] = Row(contenders[index], comparison.a, comparison)
     else:
         rows[first] = Row(base, timer.time(problem, base.schedule, cost=base.cost))
     return rows

@@ -75,7 +75,7 @@ void bind_env(py::module_ &m) {
              "Take a decision; whether the action was legal.")
         .def("observe", &observe, "The observation as a dict of new arrays, each of one dimension.")
         .def("cost", &Environment::cost, "Of the complete schedule.")
-        .def_property_readonly("state", [](const Environment &environment) -> State { return environment.state(); })
+        .def_property_readonly("state", &Environment::state)
         .def_property_readonly("shape", [](const Environment &environment) { return environment.shape(); })
         .def_property_readonly("num_legal_decisions", &Environment::num_legal_decisions)
         .def("presented_decisions", &presented_decisions,

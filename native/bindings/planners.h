@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "bindings/python_space.h"
-#include "search/schedule_space.h"
 #include "search/search_result.h"
-#include "search/synthetic_tree.h"
+#include "search/spaces/schedule_space.h"
+#include "search/spaces/synthetic_tree.h"
 
 // What the bindings of all planners share: a planner is written once in C++ and takes every space that Python can name.
 namespace halidegym {

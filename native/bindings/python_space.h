@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "problem/error.h"
-#include "search/search_space.h"
+#include "search/spaces/search_space.h"
 
 namespace halidegym {
 

@@ -3,8 +3,8 @@
 
 #include "bindings/planners.h"
 #include "bindings/topics.h"
-#include "search/mcts.h"
-#include "search/rollout_speed.h"
+#include "search/tree/mcts.h"
+#include "search/tree/rollout_speed.h"
 
 namespace py = pybind11;
 

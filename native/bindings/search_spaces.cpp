@@ -4,7 +4,7 @@
 
 #include "bindings/topics.h"
 #include "problem/error.h"
-#include "search/synthetic_tree.h"
+#include "search/spaces/synthetic_tree.h"
 
 namespace py = pybind11;
 

@@ -3,8 +3,8 @@
 
 #include "bindings/planners.h"
 #include "bindings/topics.h"
-#include "search/tag.h"
-#include "search/uct.h"
+#include "search/graph/tag.h"
+#include "search/graph/uct.h"
 
 namespace py = pybind11;
 

@@ -197,7 +197,11 @@ void bind_state(py::module_ &m) {
             [](const State &state, const Decision &decision) { return Expansion::child_if_legal(state, decision); },
             py::arg("decision"))
         .def("random_decision", &random_decision, py::arg("seed"))
-        .def("cost", [](const State &state) { return Evaluator(state.space_ref()).evaluate(*state.nest()).cost; })
+        .def("cost",
+             [](const State &state) {
+                 Evaluator evaluator(state.space_ref());
+                 return state.cost(evaluator);
+             })
         .def("features", &features)
         .def("hash", &State::hash, py::arg("depth"))
         .def("directives",

@@ -14,8 +14,8 @@ namespace halidegym {
 // rates one after the other share most of theirs.
 //
 // The rows of a block depend on its own levels and on where its producers are: the storage layout of those outside of
-// it, and the presumed sites of those not scheduled yet (schedule-features.md, section 7). What depends on more than
-// that is not kept.
+// it, and the presumed sites of those not scheduled yet (docs/specification/schedule-features.md, section 7). What
+// depends on more than that is not kept.
 class BlockHistory {
 public:
     explicit BlockHistory(const Problem &problem);

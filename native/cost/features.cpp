@@ -4,6 +4,8 @@
 
 #include "cost/points_minimum.h"
 
+// Sections and quirks are those of docs/specification/schedule-features.md.
+
 namespace halidegym {
 
 namespace {
@@ -43,7 +45,6 @@ Featurizer::Featurizer(const Problem &problem)
         }
     }
     table_.rows.resize(problem.stages.size());
-    table_.scheduled.resize(problem.stages.size());
 }
 
 const FeatureTable &Featurizer::compute(const Level &root) {
@@ -72,14 +73,12 @@ const FeatureTable &Featurizer::compute(const Level &root) {
 // The rows of inlined Funcs are sums over all blocks, so they always start anew.
 void Featurizer::list_stages() {
     table_.stages.clear();
-    std::fill(table_.scheduled.begin(), table_.scheduled.end(), 0);
     for (const Node &node : problem_.nodes) {
         const NodeSites &sites = sites_.of_node(node.id);
         if (!sites.is_scheduled()) continue;
         if (sites.status == NodeSites::Status::Inlined) table_.rows[static_cast<size_t>(node.first_stage)].fill(0);
         for (int stage = node.first_stage + node.num_stages - 1; stage >= node.first_stage; stage--) {
             table_.stages.push_back(stage);
-            table_.scheduled[static_cast<size_t>(stage)] = 1;
         }
     }
 }

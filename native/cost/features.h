@@ -18,16 +18,14 @@ using FeatureRow = std::array<double, num_schedule_features>;
 
 // The rows of a nest: one for each stage of each scheduled Func that is no input.
 struct FeatureTable {
-    std::vector<FeatureRow> rows;    // by stage id; only those of `stages` mean anything
-    std::vector<uint8_t> scheduled;  // by stage id: whether it has a row
+    std::vector<FeatureRow> rows;  // by stage id; only those of `stages` mean anything
     std::vector<int> stages;  // with a row, in the cost model's order: Funcs in order, the last update of each first
 
     const FeatureRow &row(int stage) const { return rows[static_cast<size_t>(stage)]; }
-    bool has_row(int stage) const { return scheduled[static_cast<size_t>(stage)] != 0; }
 };
 
-// Computes the schedule features of complete and partial nests (schedule-features.md; Adams et al. 2019, section 5).
-// Section numbers refer to that document.
+// Computes the schedule features of complete and partial nests (Adams et al. 2019, section 5). Sections and quirks are
+// those of docs/specification/schedule-features.md.
 //
 // This is what a search spends its time on, so everything that depends on the problem alone is prepared once,
 // everything else is kept in arrays by node, stage or level, and nothing is allocated once these have grown. Not

@@ -21,7 +21,8 @@ bool inlines_too_much(const Level &level) {
                        [](const LevelRef &child) { return inlines_too_much(*child); });
 }
 
-// The output counts once for each of its stages (quirk Q19), so the result can be negative.
+// The output counts once for each of its stages (docs/specification/schedule-features.md, quirk Q19), so the result can
+// be negative.
 int64_t memory_beyond_outputs(const Problem &problem, const FeatureTable &table) {
     if (table.stages.empty()) return 0;
     auto memory = static_cast<int64_t>(table.row(table.stages.front())[feature::working_set_at_root]);
@@ -35,14 +36,15 @@ int64_t memory_beyond_outputs(const Problem &problem, const FeatureTable &table)
 
 }  // namespace
 
-Verdict check_limits(const Problem &problem, const FeatureTable &table, const Level &root, int64_t memory_limit) {
+std::optional<Limit> exceeded_limit(const Problem &problem, const FeatureTable &table, const Level &root,
+                                    int64_t memory_limit) {
     for (const int stage : table.stages) {
         const bool is_wrapper = problem.node_of(problem.stages[static_cast<size_t>(stage)]).is_wrapper;
-        if (!is_wrapper && recomputes_too_much(table.row(stage))) return Verdict::Recompute;
+        if (!is_wrapper && recomputes_too_much(table.row(stage))) return Limit::Recompute;
     }
-    if (inlines_too_much(root)) return Verdict::CodeSize;
-    if (memory_limit >= 0 && memory_beyond_outputs(problem, table) > memory_limit) return Verdict::Memory;
-    return Verdict::Accepted;
+    if (inlines_too_much(root)) return Limit::CodeSize;
+    if (memory_limit >= 0 && memory_beyond_outputs(problem, table) > memory_limit) return Limit::Memory;
+    return std::nullopt;
 }
 
 }  // namespace halidegym

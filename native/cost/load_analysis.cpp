@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+// Sections and quirks are those of docs/specification/schedule-features.md.
+
 namespace halidegym {
 
 namespace {

@@ -11,7 +11,7 @@
 
 namespace halidegym {
 
-// Section numbers refer to schedule-features.md.
+// Sections and quirks are those of docs/specification/schedule-features.md.
 
 // Size of a region: bytes, and contiguous lines along the innermost storage dimension (section 4.5).
 struct Footprint {

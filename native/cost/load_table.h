@@ -9,7 +9,7 @@
 
 namespace halidegym {
 
-// Section numbers refer to schedule-features.md.
+// Sections and quirks are those of docs/specification/schedule-features.md.
 
 // What a vector of loads becomes (section 4.3). The values of the strided kinds are their strides.
 enum class LoadKind : int8_t { Broadcast, Dense, Stride2, Stride3, Stride4, Gather };

@@ -9,7 +9,7 @@
 
 // Every product and every sum here rounds to float32 on its own, in the order of the compiled reference: this file must
 // be compiled with contraction to fused multiply-add off. The loops run over channels, whose sums are independent, so
-// that vectorising them changes no bit.
+// that vectorising them changes no bit. Sections and quirks are those of docs/specification/search-and-cost-model.md.
 
 namespace halidegym {
 
@@ -88,7 +88,7 @@ float logistic(float v) {
 
 }  // namespace
 
-// The inner loops of stage_cost, and copies of them for several instruction sets.
+// The cost of one stage, and copies of them for several instruction sets.
 struct Network::Kernel {
     [[gnu::always_inline]] static inline float run(const Network &network, const AlgorithmPart &algorithm,
                                                    ScheduleFeatures features, bool is_first, float cores) {
@@ -216,20 +216,19 @@ std::vector<float> Network::predict(std::span<const float> algorithm_features,
     }
     std::vector<float> costs;
     for (int n = 0; n < num_states; n++) {
-        float cost = 0.0f;
-        for (int w = 0; w < num_stages; w++) {
-            const size_t row = static_cast<size_t>(n) * static_cast<size_t>(num_stages) + static_cast<size_t>(w);
-            const auto features = schedule_features.subspan(row * num_schedule_features).first<num_schedule_features>();
-            cost += stage_cost(parts[static_cast<size_t>(w)], features, w == 0, parallelism);
-        }
-        costs.push_back(cost);
+        const auto rows = schedule_features.subspan(static_cast<size_t>(n) * parts.size() * num_schedule_features);
+        const auto row = [&](size_t w) {
+            return rows.subspan(w * num_schedule_features).first<num_schedule_features>();
+        };
+        costs.push_back(cost(parts, row, parallelism));
     }
     return costs;
 }
 
 namespace {
 
-// Feature 7 + 7 * operation + type of the stage becomes [type][operation] (function-dag.md, section 9.2).
+// Feature 7 + 7 * operation + type of the stage becomes [type][operation]
+// (docs/specification/function-dag.md, section 9.2).
 std::array<float, AlgorithmFeatures::extent> network_input(const Stage &stage) {
     std::array<float, AlgorithmFeatures::extent> input;
     for (int type = 0; type < num_scalar_types; type++) {
@@ -251,20 +250,14 @@ CostModel::CostModel(const Problem &problem, std::shared_ptr<const Network> netw
             continue;
         }
         for (int index = node.num_stages - 1; index >= 0; index--) {
-            const Stage &stage = problem.stage(node, index);
-            stage_order_.push_back(stage.id);
-            algorithm_parts_.push_back(network_->algorithm_part(network_input(stage)));
+            stages_.push_back(network_->algorithm_part(network_input(problem.stage(node, index))));
         }
     }
 }
 
-float CostModel::cost(std::span<const double> rows, int num_stages) const {
-    float cost = 0.0f;
-    for (int w = 0; w < num_stages; w++) {
-        cost +=
-            stage_cost(w, rows.subspan(static_cast<size_t>(w) * num_schedule_features).first<num_schedule_features>());
-    }
-    return cost;
+float CostModel::cost(const FeatureTable &features) const {
+    const auto row = [&](size_t w) -> const FeatureRow & { return features.row(features.stages[w]); };
+    return network_->cost(std::span(stages_).first(features.stages.size()), row, parallelism_);
 }
 
 }  // namespace halidegym

@@ -5,19 +5,21 @@
 #include <span>
 #include <vector>
 
+#include "cost/features.h"
 #include "cost/weights.h"
 #include "problem/problem.h"
 
 namespace halidegym {
 
-// Inference with the cost model of Adams et al. 2019 (section 5 of the paper), equal to the compiled one of the
-// Adams2019 plugin bit for bit. Section numbers refer to search-and-cost-model.md.
+// Inference with the cost model of Adams et al. 2019, section 5, equal to the compiled one of the Adams2019 plugin bit
+// for bit. Sections and quirks are those of docs/specification/search-and-cost-model.md.
 //
 // The cost of a state is the sum over its stages of a formula in 32 coefficients, and the coefficients of a stage
 // depend on that stage's features alone. What the algorithm features contribute is constant for a pipeline, so it is
 // computed once.
 
-// Algorithm features of one stage as the network takes them (function-dag.md, section 9.2): [7 types][40 operations].
+// Algorithm features of one stage as the network takes them, [7 types][40 operations]
+// (docs/specification/function-dag.md, section 9.2).
 using AlgorithmFeatures = std::span<const float, num_operations * num_scalar_types>;
 using ScheduleFeatures = std::span<const double, num_schedule_features>;
 
@@ -37,10 +39,16 @@ public:
     using AlgorithmPart = std::array<float, num_coefficients>;
     AlgorithmPart algorithm_part(AlgorithmFeatures features) const;
 
-    // Cost in milliseconds as trained. `is_first` tells the first stage in the model's order, which has store
-    // coefficients of its own (quirk C4).
-    float stage_cost(const AlgorithmPart &algorithm, ScheduleFeatures features, bool is_first, int parallelism) const {
-        return evaluate_(*this, algorithm, features, is_first, static_cast<float>(parallelism));
+    // Cost in milliseconds as trained of a state whose stages, in the model's order, have these algorithm features and
+    // the schedule features that `row` returns for the position of a stage. The first one has store coefficients of its
+    // own (quirk C4).
+    template <typename Row>
+    float cost(std::span<const AlgorithmPart> stages, const Row &row, int parallelism) const {
+        float cost = 0;
+        for (size_t w = 0; w < stages.size(); w++) {
+            cost += evaluate_(*this, stages[w], row(w), w == 0, static_cast<float>(parallelism));
+        }
+        return cost;
     }
 
     // Costs of a batch of states of one pipeline, row-major: algorithm features [stages][7][40], schedule features
@@ -67,23 +75,14 @@ class CostModel {
 public:
     CostModel(const Problem &problem, std::shared_ptr<const Network> network);
 
-    // Stage ids in the model's order: nodes in order without inputs, within a node the last update first (quirk C5).
-    // A partial state has the first few of them.
-    std::span<const int> stage_order() const { return stage_order_; }
-
-    // Cost of the stage at position w of stage_order().
-    float stage_cost(int w, ScheduleFeatures features) const {
-        return network_->stage_cost(algorithm_parts_[static_cast<size_t>(w)], features, w == 0, parallelism_);
-    }
-
-    // Cost of a state whose first num_stages stages are scheduled. `rows` [num_stages * 39] is in the model's order.
-    float cost(std::span<const double> rows, int num_stages) const;
+    // Cost of a state with these features. A partial one has the first few stages.
+    float cost(const FeatureTable &features) const;
 
 private:
     std::shared_ptr<const Network> network_;
     int parallelism_;
-    std::vector<int> stage_order_;
-    std::vector<Network::AlgorithmPart> algorithm_parts_;  // in the model's order
+    // In the model's order: nodes in order without inputs, within a node the last update first (quirk C5).
+    std::vector<Network::AlgorithmPart> stages_;
 };
 
 }  // namespace halidegym

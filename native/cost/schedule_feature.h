@@ -8,8 +8,8 @@ namespace halidegym {
 
 inline constexpr int num_schedule_features = 39;  // of a stage
 
-// Positions of the schedule features in a row, which are the channels of the cost model's input (schedule-features.md,
-// section 5.1; Adams et al. 2019, appendix).
+// Positions of the schedule features in a row, which are the channels of the cost model's input
+// (docs/specification/schedule-features.md, section 5.1; Adams et al. 2019, appendix).
 namespace feature {
 enum Index : size_t {
     num_realizations,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// Sections and quirks are those of docs/specification/schedule-features.md.
+
 namespace halidegym {
 
 Sites::Sites(const Problem &problem)

@@ -9,7 +9,7 @@
 
 namespace halidegym {
 
-// Section numbers refer to schedule-features.md.
+// Sections and quirks are those of docs/specification/schedule-features.md.
 
 // One level of a nest: its place in it, and how often it runs (section 3.1).
 struct NestLevel {

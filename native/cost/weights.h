@@ -10,7 +10,7 @@
 
 namespace halidegym {
 
-// Shape of the cost model of Adams et al. 2019 (search-and-cost-model.md, section 3.2).
+// Shape of the cost model of Adams et al. 2019 (docs/specification/search-and-cost-model.md, section 3.2).
 inline constexpr int num_operations = 40;   // rows of the algorithm features
 inline constexpr int num_scalar_types = 7;  // columns of the algorithm features
 inline constexpr int head1_channels = 8;
@@ -29,10 +29,10 @@ struct Weights {
     friend bool operator==(const Weights &, const Weights &) = default;
 };
 
-// Reads the bytes of a .weights file (search-and-cost-model.md, section 4.4); bytes after the last tensor are ignored,
-// as the reference does. `origin` names the bytes in messages. Throws FormatError for any other signature, version or
-// shape: unlike the reference, which goes on with weights of another version and replaces unreadable ones by random
-// numbers.
+// Reads the bytes of a .weights file (docs/specification/search-and-cost-model.md, section 4.4); bytes after the last
+// tensor are ignored, as the reference does. `origin` names the bytes in messages. Throws FormatError for any other
+// signature, version or shape: unlike the reference, which goes on with weights of another version and replaces
+// unreadable ones by random numbers.
 Weights parse_weights(std::string_view bytes, const std::string &origin);
 
 // The bytes of a .weights file; the inverse of parse_weights.

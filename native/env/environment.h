@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,7 +17,8 @@ namespace halidegym {
 // decisions than the observation has room for presents an evenly spread subset of them, the first one included: action
 // k of M stands for decision floor(k * n / M) of n. So the same state presents the same decisions in every episode.
 //
-// Not thread-safe; environments of different threads can share a Space.
+// An episode belongs to one thread at a time, and threads can share a Space. A call during a call of another thread throws
+// Error: to wait for its turn would not help, since neither thread would know which decisions led to what it sees.
 class Environment {
 public:
     Environment(ObservationShape shape, bool skip_forced);
@@ -29,7 +31,7 @@ public:
     // was legal. Throws InvalidParameter if there is no legal decision.
     bool step(int64_t action);
 
-    const State &state() const;
+    State state() const;
     // Of a complete schedule, in the cost model's unit.
     double cost();
     int64_t num_legal_decisions() const;
@@ -40,10 +42,15 @@ public:
     void observe(const Observation &out);
 
 private:
+    class Turn;
+
+    const State &current() const;
+    int64_t num_legal() const;
     size_t num_presented() const;
     size_t decision_of(size_t action) const;
     void take(size_t index);
 
+    mutable std::atomic_flag in_use_;
     ObservationShape shape_;
     bool skip_forced_;
     std::optional<State> state_;

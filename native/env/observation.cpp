@@ -52,7 +52,7 @@ ProblemObservation observe_problem(const Problem &problem) {
     ProblemObservation result;
     result.algorithm_features.reserve(problem.stages.size() * num_model_features);
     for (const Stage &stage : problem.stages) {
-        // Transposed and without the types in use (function-dag.md, section 9.2).
+        // Transposed and without the types in use (docs/specification/function-dag.md, section 9.2).
         for (int type = 0; type < num_scalar_types; type++) {
             for (int operation = 0; operation < num_operations; operation++) {
                 const int index = num_scalar_types * (1 + operation) + type;

@@ -22,7 +22,8 @@ using Halide::Expr;
 // Thrown inside the compiler only: the expression is none of the bytecode's.
 struct OutsideLanguage {};
 
-// Functions that the simplifier folds for float32; those for float64 it leaves alone (function-dag.md, section 6.2).
+// Functions that the simplifier folds for float32; those for float64 it leaves alone
+// (docs/specification/function-dag.md, section 6.2).
 const std::map<std::string, Opcode> &folded_functions() {
     static const std::map<std::string, Opcode> functions = {
         {"floor_f32", Opcode::Floor},

@@ -11,7 +11,8 @@
 
 namespace halidegym {
 
-// Derivatives of the index expressions of one stage with respect to its loops (function-dag.md, section 8.5).
+// Derivatives of the index expressions of one stage with respect to its loops (docs/specification/function-dag.md,
+// section 8.5).
 class Derivatives {
 public:
     // d(e)/d(variable), with `lets` the let-bound names in force. Divisions count as exact: flooring is ignored.

@@ -21,7 +21,8 @@ struct AffineShape {
     int64_t constant;
 };
 
-// By syntax alone; nothing is simplified or commuted first, so k - v and c * v are not affine (section 5.2).
+// By syntax alone; nothing is simplified or commuted first, so k - v and c * v are not affine
+// (docs/specification/function-dag.md, section 5.2).
 std::optional<AffineShape> match_affine(const Expr &e) {
     if (const auto k = as_const_int(e)) {
         return AffineShape{nullptr, 0, *k};

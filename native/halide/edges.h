@@ -12,8 +12,8 @@
 namespace halidegym {
 
 // One edge for each other Func of the graph that the bundle of a stage calls, in the order of their names: what box of
-// it the stage needs, and `calls`, its call sites by callee name (function-dag.md, section 5). Load Jacobians are added
-// by the featurization; ids start with `first_id`.
+// it the stage needs, and `calls`, its call sites by callee name (docs/specification/function-dag.md, section 5). Load
+// Jacobians are added by the featurization; ids start with `first_id`.
 std::vector<Edge> stage_edges(const FuncGraph &graph, const Halide::Internal::Function &consumer, const Stage &stage,
                               const Halide::Expr &bundle, const std::map<std::string, int> &calls, int first_id,
                               std::vector<Expression> &expressions);

@@ -14,6 +14,8 @@
 #include "nest/root_extents.h"
 #include "problem/error.h"
 
+// Sections and quirks are those of docs/specification/function-dag.md.
+
 namespace halidegym {
 
 using namespace Halide::Internal;
@@ -65,7 +67,7 @@ public:
             add_node(function);
         }
         problem.derive();
-        require_running_loops(problem, Regions(problem));
+        require_usable_extents(problem, Regions(problem));
         for (Stage &stage : problem.stages) {
             add_features(stage);
         }

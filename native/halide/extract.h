@@ -9,7 +9,7 @@
 namespace halidegym {
 
 // The analysis of Adams et al. 2019, as the Adams2019 autoscheduler of Halide 21 performs it before its search
-// (function-dag.md). The pipeline is only read.
+// (docs/specification/function-dag.md). The pipeline is only read.
 //
 // `target`: a Halide target string, all of whose parts are known, or "host". `parallelism`: cores of the machine that
 // the schedule is meant for, at least 1. `name`: what the problem is called in messages and reports.

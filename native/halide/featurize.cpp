@@ -6,6 +6,8 @@
 #include "halide/derivative.h"
 #include "halide/func_graph.h"
 
+// Sections and quirks are those of docs/specification/function-dag.md.
+
 namespace halidegym {
 
 using namespace Halide::Internal;

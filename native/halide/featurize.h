@@ -18,7 +18,7 @@ struct StageFeatures {
 };
 
 // Counts the operations and memory accesses of a stage's computation, and takes the derivatives of its loads with
-// respect to `loops`, innermost first (function-dag.md, section 8).
+// respect to `loops`, innermost first (docs/specification/function-dag.md, section 8).
 StageFeatures featurize(const Halide::Internal::Function &function, int stage, const std::vector<Loop> &loops);
 
 }  // namespace halidegym

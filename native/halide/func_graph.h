@@ -8,7 +8,8 @@
 
 namespace halidegym {
 
-// The Funcs of a pipeline in the order in which the problem numbers them (function-dag.md, section 2).
+// The Funcs of a pipeline in the order in which the problem numbers them
+// (docs/specification/function-dag.md, section 2).
 struct FuncGraph {
     std::vector<Halide::Internal::Function> outputs;
     std::map<std::string, Halide::Internal::Function> environment;

@@ -42,7 +42,8 @@ std::vector<Span> estimated_region(const Function &output) {
     for (const Bound &estimate : output.schedule().estimates()) {
         const auto span = constant_span(estimate, output, false);
         if (!span) {
-            // bound_extent leaves such an entry, too, with an undefined min (quirk Q16).
+            // bound_extent leaves such an entry, too, with an undefined min
+            // (docs/specification/function-dag.md, quirk Q16).
             const std::string what = "The estimate of '" + estimate.var + "' of the output '" + output.name() +
                                      "' is not constant: min and extent must both be integers";
             if (!estimate.min.defined() || !estimate.extent.defined()) {

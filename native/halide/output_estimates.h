@@ -9,7 +9,7 @@
 namespace halidegym {
 
 // The region of an output that its estimates and bounds ask for, per dimension; only bounds have a constant extent
-// (function-dag.md, section 4.7).
+// (docs/specification/function-dag.md, section 4.7).
 std::vector<Span> estimated_region(const Halide::Internal::Function &output);
 
 // The dimensions of an output buffer whose stride is constrained to 1, ascending.

@@ -12,11 +12,12 @@
 
 namespace halidegym {
 
-// A scalar constant and its exact Halide type ("int32", "uint1", "float32" ...), which estimates keep (function-dag.md,
-// quirk Q18).
+// A scalar constant and its exact Halide type ("int32", "uint1", "float32" ...), which estimates keep
+// (docs/specification/function-dag.md, quirk Q18).
 using TypedConstant = std::pair<std::string, std::variant<int64_t, uint64_t, double>>;
 
-// What a pipeline's serialization loses of a Param or ImageParam, as plain data (benchmark-pipelines.md, section 19).
+// What a pipeline's serialization loses of a Param or ImageParam, as plain data
+// (docs/specification/benchmark-pipelines.md, section 19).
 struct ParameterData {
     std::string name;
     std::string type;

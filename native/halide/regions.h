@@ -8,6 +8,8 @@
 #include "halide/func_graph.h"
 #include "problem/problem.h"
 
+// Sections and quirks are those of docs/specification/function-dag.md.
+
 namespace halidegym {
 
 // An interval of symbols, before it is compiled, per dimension.
@@ -17,7 +19,7 @@ using SymbolicRegion = std::vector<Halide::Internal::Interval>;
 std::vector<std::string> limit_symbols(const std::string &func, const std::vector<std::string> &variables);
 
 // Pure arguments as symbols; reduction variables as symbols too, or as their domain with all estimates put in
-// (function-dag.md, section 4.1).
+// (section 4.1).
 enum class ReductionBounds { Symbolic, Concrete };
 Halide::Internal::Scope<Halide::Internal::Interval> variable_scope(const Halide::Internal::Function &function,
                                                                    int stage, ReductionBounds reduction);

@@ -8,7 +8,7 @@
 namespace halidegym {
 
 // All that a definition evaluates, as the arguments of one call: left-hand sides, values, predicate
-// (function-dag.md, section 4.4).
+// (docs/specification/function-dag.md, section 4.4).
 Halide::Expr bundle_of(const Halide::Internal::Definition &definition);
 
 struct TypeScan {

@@ -6,6 +6,8 @@
 
 #include "problem/error.h"
 
+// Sections and quirks are those of docs/specification/search-space.md.
+
 namespace halidegym {
 namespace {
 

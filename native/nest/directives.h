@@ -11,7 +11,7 @@
 
 namespace halidegym {
 
-// A finished loop nest as Halide scheduling calls, in plain data (search-space.md, section 13).
+// A finished loop nest as Halide scheduling calls, in plain data (docs/specification/search-space.md, section 13).
 
 // A loop of a stage: the loop that the algorithm gave it, or the inner half of `splits` successive splits of it. Each
 // split appends an "i" to the name, so the name follows from the stage, also if that stage's loops are called something
@@ -68,8 +68,9 @@ struct StageDirectives {
     friend bool operator==(const StageDirectives &, const StageDirectives &) = default;
 };
 
-// The calls that give the pipeline this loop nest; stages in the order of the plugin's schedule text (section 13.7).
-// Calls on distinct stages commute. Stages of inputs and of inlined Funcs do not occur. `root` is a complete nest.
+// The calls that give the pipeline this loop nest; stages in the order of the plugin's schedule text
+// (docs/specification/search-space.md, section 13.7). Calls on distinct stages commute. Stages of inputs and of inlined
+// Funcs do not occur. `root` is a complete nest.
 std::vector<StageDirectives> directives(const Problem &problem, const Level &root);
 
 // The full internal name of a loop variable of a stage whose own loop is called `base`.

@@ -11,8 +11,8 @@
 
 namespace halidegym {
 
-// A loop level as the text of a loop nest shows it (search-space.md, section 5): names instead of ids, and no regions
-// but for the flags of the loops' extents.
+// A loop level as the text of a loop nest shows it (docs/specification/search-space.md, section 5): names instead of
+// ids, and no regions but for the flags of the loops' extents.
 struct PrintedLevel {
     struct Size {
         int64_t count = 0;

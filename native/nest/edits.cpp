@@ -218,7 +218,7 @@ Level parallelize(const Problem &problem, const Level &level, const Level &root,
         if (loop.pure_dim >= 0) {
             if (loop.pure_dim >= tasks.size()) {
                 // Without subtiling the counts are those of the stage's own loops, and the reference fails here, too
-                // (quirk 7).
+                // (docs/specification/search-space.md, quirk 7).
                 throw UnsupportedPipeline("Stage '" + stage.name +
                                           "' has fewer loops than its Func has dimensions, so its " +
                                           "loops cannot be made parallel without subtiling; search with subtiling");

@@ -4,8 +4,8 @@
 
 namespace halidegym {
 
-// The elementary edits of a loop nest (search-space.md, section 8). Each takes levels by value or reference and returns
-// new ones; published levels are never changed.
+// The elementary edits of a loop nest. Each takes levels by value or reference and returns new ones; published levels
+// are never changed. Sections and quirks are those of docs/specification/search-space.md.
 
 LevelRef publish(Level level);
 

@@ -48,8 +48,8 @@ private:
 struct Level;
 using LevelRef = std::shared_ptr<const Level>;
 
-// One tiling level of one stage of one Func, or the root (search-space.md, section 3). Immutable once published and
-// shared between states; an edit copies the path from the root to the level it changes.
+// One tiling level of one stage of one Func, or the root (docs/specification/search-space.md, section 3). Immutable
+// once published and shared between states; an edit copies the path from the root to the level it changes.
 struct Level {
     int stage = -1;  // stage id, -1 at the root
     int node = -1;   // the Func it belongs to, -1 at the root

@@ -24,7 +24,7 @@ int64_t evaluate(const Problem &problem, int expression, std::span<const int64_t
     return problem.expressions[static_cast<size_t>(expression)].evaluate(symbols);
 }
 
-// function-dag.md, section 5.3: one end of the region that a consumer with these loops needs.
+// docs/specification/function-dag.md, section 5.3: one end of the region that a consumer with these loops needs.
 int64_t evaluate_bound(const Problem &problem, const EdgeBound &bound, std::span<const Span> consumer_loops,
                        std::span<const int64_t> symbols, bool &constant_extent) {
     constant_extent = constant_extent && !bound.depends_on_parameter;
@@ -141,7 +141,8 @@ Bound Regions::derive(int id) const {
     Bound bound(node);
     const auto required = bound.mutable_required();
     if (node.is_output && stage_ < 0) {
-        // An output is sized by its estimate alone, whatever else consumes it (function-dag.md, quirk Q17).
+        // An output is sized by its estimate alone, whatever else consumes it (docs/specification/function-dag.md,
+        // quirk Q17).
         std::copy(node.estimated_region.begin(), node.estimated_region.end(), required.begin());
     } else {
         if (node.outgoing.empty()) {

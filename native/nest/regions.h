@@ -14,7 +14,8 @@
 namespace halidegym {
 
 // The bound record of one Func at one loop level: the region required, the region computed, and the loops of each
-// stage, for one representative iteration of the level (search-space.md, section 4.1). Immutable once published.
+// stage, for one representative iteration of the level (docs/specification/search-space.md, section 4.1). Immutable
+// once published.
 class Bound {
 public:
     // Nothing required, computed or looped over yet.
@@ -41,7 +42,7 @@ public:
         const auto view = std::as_const(*this).loops(stage_index);
         return {data() + (view.data() - data()), view.size()};
     }
-    // Fills computed() and all loops() from required() (function-dag.md, section 6.2).
+    // Fills computed() and all loops() from required() (docs/specification/function-dag.md, section 6.2).
     void derive_from_required(const Problem &problem);
 
     // Product of the extents of the region computed; 1 for a zero-dimensional Func.
@@ -60,8 +61,8 @@ private:
 };
 
 // All bound records of one loop level. The record of the level's own Func is explicit; that of any other Func is a pure
-// function of it and of the problem, computed when first asked for and then kept (search-space.md, section 4.2). Copies
-// of a level share its Regions. Thread-safe.
+// function of it and of the problem, computed when first asked for and then kept (docs/specification/search-space.md,
+// section 4.2). Copies of a level share its Regions. Thread-safe.
 class Regions {
 public:
     // Of the root, which stands for one run of the whole pipeline.

@@ -5,8 +5,13 @@
 
 namespace halidegym {
 
-// Throws UnsupportedPipeline if a loop does not run at all when the whole pipeline runs once on its estimates. Tilings
-// and features divide by extents, as they do in the reference, which does not survive such a pipeline either.
-void require_running_loops(const Problem &problem, const Regions &root);
+// What the regions of a pipeline that runs once on its estimates must be like for tilings and features to be computed,
+// which divide by extents and count points and bytes in 64 bits. Throws UnsupportedPipeline if
+// - a loop does not run at all: the reference does not survive such a pipeline;
+// - the points that its stages compute, or the bytes that its Funcs hold, are 2^63 or more in all: the reference
+// refuses
+//   if what one stage reads overflows to a negative number, and gives negative costs, hangs or crashes if other numbers
+//   do.
+void require_usable_extents(const Problem &problem, const Regions &root);
 
 }  // namespace halidegym

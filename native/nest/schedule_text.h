@@ -8,7 +8,8 @@
 
 namespace halidegym {
 
-// The schedule as C++ source, character for character as the plugin prints it (search-space.md, section 13.7).
+// The schedule as C++ source, character for character as the plugin prints it (docs/specification/search-space.md,
+// section 13.7).
 std::string schedule_source(const Problem &problem, std::span<const StageDirectives> stages);
 
 // The same calls as Python statements, for a module in which `pipeline` is the hl.Pipeline to schedule. Funcs and loops

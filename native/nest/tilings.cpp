@@ -89,7 +89,7 @@ std::vector<Extents> tilings(const Extents &size) {
 
 // Every loop of more than one trip has two choices, 1 or all. Read as binary digits, the loop listed first being the
 // highest, they count the tuples up from all ones, which is left out. So is the last one, all outside, unless the
-// outermost loop has one trip (quirk 4).
+// outermost loop has one trip (docs/specification/search-space.md, quirk 4).
 int64_t num_whole_loop_tilings(const Extents &size) {
     if (size.empty()) {
         return 1;

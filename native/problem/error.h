@@ -16,7 +16,7 @@ struct InvalidParameter : Error {
     using Error::Error;
 };
 
-// A pipeline that the analysis cannot express (function-dag.md, section 11).
+// A pipeline that the analysis cannot express (docs/specification/function-dag.md, section 11).
 struct UnsupportedPipeline : Error {
     using Error::Error;
 };

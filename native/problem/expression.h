@@ -108,8 +108,8 @@ public:
 };
 
 // A bounds expression over integer symbols, compiled to a small typed bytecode that agrees with Halide's simplifier on
-// immediates (function-dag.md, section 6.2). The code is in static single assignment form: instruction i computes value
-// i, and the last one is the result. Immutable; copies share the code.
+// immediates (docs/specification/function-dag.md, section 6.2). The code is in static single assignment form:
+// instruction i computes value i, and the last one is the result. Immutable; copies share the code.
 //
 // A value can be undetermined: a 32- or 64-bit signed overflow, a shift by the type's width or more, a NaN or infinity
 // cast to an integer. As in the simplifier it spreads to whatever uses it, except through a select that does not choose

@@ -33,7 +33,8 @@ void list_edges(Problem &problem) {
 }
 
 // Producers come last, so one pass from the last node to the first sees every producer before its consumers. A stage
-// depends on all the stages of its producers, but inherits nothing from earlier stages of its own Func (section 7).
+// depends on all the stages of its producers, but inherits nothing from earlier stages of its own Func
+// (docs/specification/function-dag.md, section 7).
 void find_upstream(Problem &problem) {
     const size_t words = (problem.nodes.size() + 63) / 64;
     for (auto node = problem.nodes.rbegin(); node != problem.nodes.rend(); ++node) {

@@ -14,7 +14,7 @@
 namespace halidegym {
 
 // The scheduling problem as plain data: what a search needs to know about a Halide pipeline, and no Halide.
-// Section numbers refer to function-dag.md, which follows the analysis of Adams et al. 2019.
+// Sections and quirks are those of docs/specification/function-dag.md, which follows the analysis of Adams et al. 2019.
 
 inline constexpr int num_algorithm_features = 287;  // section 9.1
 inline constexpr int max_loops = 16;                // per stage; a pipeline with more is refused

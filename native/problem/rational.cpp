@@ -43,7 +43,8 @@ int64_t signed_lcm(int64_t a, int64_t b) {
     return divisor == 0 ? 0 : quotient(wrapping_multiply(a, b), divisor);
 }
 
-// An unknown sum keeps the numerator and denominator of the left operand (function-dag.md, section 8.5, quirk Q12).
+// An unknown sum keeps the numerator and denominator of the left operand
+// (docs/specification/function-dag.md, section 8.5, quirk Q12).
 Rational operator+(const Rational &a, const Rational &b) {
     if (!a.known || !b.known) {
         return {false, a.numerator, a.denominator};

@@ -4,9 +4,9 @@
 
 namespace halidegym {
 
-// One entry of a load Jacobian: a rational that may be unknown (function-dag.md, section 8.5). A value that is not
-// known keeps the numerator and denominator it had, because equality compares them (quirk Q12). Denominators may be
-// negative.
+// One entry of a load Jacobian: a rational that may be unknown (docs/specification/function-dag.md, section 8.5, quirk
+// Q12). A value that is not known keeps the numerator and denominator it had, because equality compares them.
+// Denominators may be negative.
 struct Rational {
     bool known = true;
     int64_t numerator = 0;

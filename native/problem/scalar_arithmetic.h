@@ -8,8 +8,8 @@
 
 #include "problem/expression.h"
 
-// Arithmetic of scalar values as Halide's simplifier folds it (function-dag.md, section 6.2). Checked against the
-// library by tests/native/test_expression.py.
+// Arithmetic of scalar values as Halide's simplifier folds it (docs/specification/function-dag.md, section 6.2).
+// Checked against the library by tests/native/test_expression.py.
 namespace halidegym::scalar {
 
 using Kind = ScalarType::Kind;

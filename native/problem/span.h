@@ -7,7 +7,7 @@
 namespace halidegym {
 
 // An inclusive integer interval, and whether its extent is believed to be a compile-time constant
-// (function-dag.md, section 6.1).
+// (docs/specification/function-dag.md, section 6.1).
 struct Span {
     int64_t min;
     int64_t max;

@@ -11,11 +11,12 @@
 
 #include "problem/error.h"
 #include "search/search_result.h"
-#include "search/search_space.h"
+#include "search/spaces/search_space.h"
 
 namespace halidegym {
 
-// Multi-pass coarse-to-fine beam search (Adams et al. 2019, section 3; search-and-cost-model.md, section 2).
+// Multi-pass coarse-to-fine beam search (Adams et al. 2019, section 3). Sections and quirks are those of
+// docs/specification/search-and-cost-model.md.
 //
 // A pass goes level by level, all states of a level having the same number of decisions, and expands the `beam_size`
 // best. From the second pass on, states that resemble a good state of an earlier pass are preferred: states are

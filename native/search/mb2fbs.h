@@ -15,7 +15,7 @@
 #include "problem/error.h"
 #include "search/bounded_queue.h"
 #include "search/search_result.h"
-#include "search/search_space.h"
+#include "search/spaces/search_space.h"
 
 namespace halidegym {
 
@@ -236,7 +236,7 @@ typename Mb2fbs<S>::VisitedRef Mb2fbs<S>::take(Queue &queue, int pass) {
 }
 
 // Penalizes a state that resembles one taken in this iteration, or no good state of the pass before; returns whether
-// another is better then (search-and-cost-model.md, section 2.5).
+// another is better then (docs/specification/search-and-cost-model.md, section 2.5).
 template <SearchSpace S>
 bool Mb2fbs<S>::is_deferred(Candidate &candidate, const State &state, const Queue &queue, int pass) {
     if (options_.passes == 1 || candidate.penalized) {
@@ -255,7 +255,8 @@ bool Mb2fbs<S>::is_deferred(Candidate &candidate, const State &state, const Queu
     return !queue.empty() && queue.best().priority > candidate.priority;
 }
 
-// What resembles the good complete states of a pass is welcome in the next one (search-and-cost-model.md, section 2.7).
+// What resembles the good complete states of a pass is welcome in the next one
+// (docs/specification/search-and-cost-model.md, section 2.7).
 template <SearchSpace S>
 void Mb2fbs<S>::finish_pass(int pass) {
     if (complete_.empty()) {

@@ -8,8 +8,8 @@
 
 #include "problem/error.h"
 #include "search/search_result.h"
-#include "search/search_space.h"
-#include "search/simulation.h"
+#include "search/spaces/search_space.h"
+#include "search/tree/simulation.h"
 
 namespace halidegym {
 

@@ -5,7 +5,7 @@
 namespace halidegym {
 
 // One stage decision, small enough to keep by the million: with the state it belongs to it identifies one child
-// (search-space.md, sections 10 and 17.1).
+// (docs/specification/search-space.md, sections 10 and 17.1).
 struct Decision {
     enum class Kind : uint8_t {
         Pass,               // the nest stays as it is: inputs, and Funcs that cannot be parallelized

@@ -1,24 +1,17 @@
 #include "state/evaluator.h"
 
+#include "cost/limits.h"
+
 namespace halidegym {
 
 Evaluator::Evaluator(SpaceRef space) : space_(std::move(space)), featurizer_(*space_->problem) {}
 
-Evaluation Evaluator::evaluate(const Level &root) {
-    const FeatureTable &table = featurizer_.compute(root);
-    const Verdict verdict = check_limits(*space_->problem, table, root, space_->options.memory_limit);
-    if (verdict != Verdict::Accepted) {
-        return {verdict, 0};
-    }
-    float cost = 0;
-    int w = 0;
-    for (const int stage : space_->cost_model->stage_order()) {
-        if (!table.has_row(stage)) {
-            break;  // scheduled stages come first
-        }
-        cost += space_->cost_model->stage_cost(w++, table.row(stage));
-    }
-    return {verdict, static_cast<double>(cost)};
+bool Evaluator::accepts(const Level &root) {
+    return !exceeded_limit(*space_->problem, featurizer_.compute(root), root, space_->options.memory_limit);
+}
+
+std::optional<double> Evaluator::cost(const Level &root) {
+    return accepts(root) ? std::optional<double>(space_->cost_model->cost(last_features())) : std::nullopt;
 }
 
 }  // namespace halidegym

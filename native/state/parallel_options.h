@@ -4,6 +4,8 @@
 
 #include "nest/level.h"
 
+// Sections and quirks are those of docs/specification/search-space.md.
+
 namespace halidegym {
 
 // One way to cut the loops of a root-level Func into parallel tasks.
@@ -13,7 +15,7 @@ struct ParallelOption {
 };
 
 // The options for the Func in the reference's order: by wastage, ties as std::sort of libstdc++ leaves them
-// (search-space.md, section 11). Empty if the Func has nothing to parallelize.
+// (section 11). Empty if the Func has nothing to parallelize.
 std::vector<ParallelOption> parallel_options(const Problem &problem, const Level &root, const Node &func);
 
 // The nest with every stage of the root-level Func cut by the option. Without subtiling the reference ignores the

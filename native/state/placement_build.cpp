@@ -4,7 +4,7 @@
 
 namespace halidegym {
 
-// The nests that the options of a Func lead to (search-space.md, section 10).
+// The nests that the options of a Func lead to (docs/specification/search-space.md, section 10).
 
 const Extents &Placements::outer_tile(const Decision &decision) {
     return tilings_of(step(decision.depth))[decision.tile];

@@ -5,8 +5,8 @@
 
 namespace halidegym {
 
-// How often Funcs may be recomputed: the test of search-space.md, section 7.4, from trip counts and regions alone,
-// before any child is built (section 17.5).
+// How often Funcs may be recomputed: the test of section 7.4, from trip counts and regions alone, before any child is
+// built (section 17.5). Sections and quirks are those of docs/specification/search-space.md.
 
 namespace {
 

@@ -6,12 +6,14 @@
 #include "nest/tilings.h"
 #include "problem/error.h"
 
+// Sections and quirks are those of docs/specification/search-space.md.
+
 namespace halidegym {
 
 namespace {
 
 // The lane test of step 1: a Func whose storage is placed outside may only be computed in a level that does not loop
-// over the vectorized dimension. It looks the size up by pure argument, not by loop (search-space.md, quirk 3).
+// over the vectorized dimension. It looks the size up by pure argument, not by loop (quirk 3).
 bool has_single_lane(const Level &level, const Extents &size) {
     if (size.empty() || level.vector_dim < 0) {
         return true;

@@ -9,11 +9,13 @@
 #include "state/decision.h"
 #include "state/space.h"
 
+// Sections and quirks are those of docs/specification/search-space.md.
+
 namespace halidegym {
 
-// Where one Func may be computed in a nest: the options of search-space.md, section 10, enumerated without building any
-// nest (section 17), and built one at a time. Every option lies on the descent path: the root, then the only caller of
-// the Func in it, the only caller in that, and so on.
+// Where one Func may be computed in a nest: the options of section 10, enumerated without building any nest
+// (section 17), and built one at a time. Every option lies on the descent path: the root, then the only caller of the
+// Func in it, the only caller in that, and so on.
 //
 // A working object for one state; it keeps what its options share.
 class Placements {

@@ -13,7 +13,7 @@ namespace {
 constexpr double max_recompute_factor = 8;
 
 std::vector<double> points_limits(const Problem &problem, const Regions &root) {
-    require_running_loops(problem, root);
+    require_usable_extents(problem, root);
     const auto minimum = points_computed_minimum(problem, root);
     std::vector<double> limits;
     for (const Stage &stage : problem.stages) {

@@ -8,11 +8,12 @@
 #include "nest/level.h"
 #include "problem/problem.h"
 
+// Sections and quirks are those of docs/specification/search-space.md.
+
 namespace halidegym {
 
 struct SpaceOptions {
-    // Off: every Func is tiled at most once, and all placements precede all parallelizations (search-space.md, section
-    // 14).
+    // Off: every Func is tiled at most once, and all placements precede all parallelizations (section 14).
     bool subtiling = true;
     // Bytes of working set beyond the outputs that a schedule may use; negative: unlimited.
     int64_t memory_limit = -1;

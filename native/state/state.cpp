@@ -6,6 +6,8 @@
 #include "nest/hash.h"
 #include "problem/error.h"
 
+// Sections and quirks are those of docs/specification/search-space.md.
+
 namespace halidegym {
 
 namespace {
@@ -61,6 +63,14 @@ State State::successor(LevelRef nest) const {
     next.nest_ = std::move(nest);
     next.num_decisions_made_++;
     return next;
+}
+
+double State::cost(Evaluator &evaluator) const {
+    const auto cost = evaluator.cost(*nest_);
+    if (!cost) {
+        throw InternalError("a state of '" + space_->problem->name + "' exceeds a limit of its space");
+    }
+    return *cost;
 }
 
 uint64_t State::hash(int depth) const {
@@ -220,8 +230,7 @@ bool Expansion::inlining_is_accepted() const {
     if (space.options.memory_limit < 0) {
         return true;
     }
-    return Evaluator(state_.space_ref()).evaluate(*inline_func(*space.problem, *state_.nest(), func)).verdict ==
-           Verdict::Accepted;
+    return Evaluator(state_.space_ref()).accepts(*inline_func(*space.problem, *state_.nest(), func));
 }
 
 // A pointwise Func between pointwise ones is always inlined (section 7.3, rule 2).
@@ -246,7 +255,7 @@ bool Expansion::is_accepted(const Decision &decision) {
     if (!evaluator_) {
         evaluator_ = std::make_unique<Evaluator>(state_.space_ref());
     }
-    return evaluator_->evaluate(*child(decision).nest()).verdict == Verdict::Accepted;
+    return evaluator_->accepts(*child(decision).nest());
 }
 
 State Expansion::child(const Decision &decision) {

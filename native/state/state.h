@@ -15,13 +15,15 @@
 #include "state/placements.h"
 #include "state/space.h"
 
+// Sections and quirks are those of docs/specification/search-space.md.
+
 namespace halidegym {
 
 // What the next decision is about: where the Func is computed, or how its loops at the root become parallel tasks.
 enum class Phase : uint8_t { Place, Parallelize };
 
 // A partial or complete schedule: a nest, and how many decisions led to it. An immutable value that shares its levels
-// with other states; this is the one state machine of environments, planners and policies (search-space.md, section 7).
+// with other states; this is the one state machine of environments, planners and policies (section 7).
 class State {
 public:
     // Nothing decided.
@@ -42,6 +44,9 @@ public:
     State apply(const Decision &decision) const;
     State successor(LevelRef nest) const;
 
+    // Of the cost model, by an evaluator of the state's space. Legal decisions lead to states that have one.
+    double cost(Evaluator &evaluator) const;
+
     uint64_t hash(int depth) const;
 
 private:
@@ -51,7 +56,7 @@ private:
 };
 
 // The legal decisions of one state, in the reference's order, and the children they lead to, built one at a time
-// (search-space.md, sections 7.3, 7.4 and 17).
+// (sections 7.3, 7.4 and 17).
 class Expansion {
 public:
     explicit Expansion(const State &state);

@@ -4,7 +4,9 @@ Importing this package registers the environment ids, among them `HalideSchedule
 `halidegym.agents`.
 """
 
+import importlib
 import importlib.metadata
+from typing import TYPE_CHECKING
 
 # First, so that the extension binds to the libHalide that the `halide` module has mapped: two copies in one process
 # would not recognise each other's pipelines.
@@ -14,10 +16,6 @@ from halidegym.envs import pipelines, rewards
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.registration import register_environments
 from halidegym.envs.schedules.schedule import Schedule
-from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
-from halidegym.envs.timing.one_off import compare_schedules, time_schedule
-from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.envs.timing.timers import RecordingTimer, Replay, RunTime
 from halidegym.former_paths import redirect_former_paths
 from halidegym.native._core import (
     CompileError,
@@ -29,6 +27,36 @@ from halidegym.native._core import (
     SearchExhausted,
     UnsupportedPipeline,
 )
+
+if TYPE_CHECKING:
+    from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
+    from halidegym.envs.timing.one_off import compare_schedules, time_schedule
+    from halidegym.envs.timing.stopwatch import Stopwatch
+    from halidegym.envs.timing.timers import RecordingTimer, Replay, RunTime
+else:
+    # Measuring takes a compiler, child processes and a database: imported when a name of theirs is first asked for.
+    _LATE = {
+        "Comparison": "measurements",
+        "RecordingTimer": "timers",
+        "Replay": "timers",
+        "RunTime": "timers",
+        "Stopwatch": "stopwatch",
+        "Timing": "measurements",
+        "TimingSettings": "measurements",
+        "compare_schedules": "one_off",
+        "time_schedule": "one_off",
+    }
+
+    def __getattr__(name):
+        if name not in _LATE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"halidegym.envs.timing.{_LATE[name]}"), name)
+        globals()[name] = value
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "Comparison",

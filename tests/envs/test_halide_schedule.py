@@ -275,7 +275,7 @@ def test_more_decisions_than_there_is_room_for_are_evenly_spread() -> None:
     assert info["decisions_truncated"]
     assert not full_info["decisions_truncated"]
     count = full_info["num_legal_decisions"]
-    assert info["num_legal_decisions"] == count == 40  # search-space.md, section 18
+    assert info["num_legal_decisions"] == count == 40  # docs/specification/search-space.md, section 18
     assert info["action_mask"].tolist() == [1] * 10
     assert env.decision_indices().tolist() == [k * count // 10 for k in range(10)]
     here = env.clone_state()
@@ -382,7 +382,7 @@ def test_following_the_greedy_plan_gives_a_speedup_of_one() -> None:
     actions = iter(Greedy().plan(env.problem).actions)
     reward, info = outcome(env, lambda _: next(actions))
     assert (reward, info["speedup"]) == (0.0, 1.0)
-    assert info["cost"] == pytest.approx(0.933969, abs=5e-7)  # search-space.md, section 18
+    assert info["cost"] == pytest.approx(0.933969, abs=5e-7)  # docs/specification/search-space.md, section 18
 
 
 def test_clone_and_restore() -> None:
@@ -410,7 +410,7 @@ def test_clone_and_restore() -> None:
 def test_a_dead_end_ends_the_episode() -> None:
     # A limit that the greedy schedule keeps, and some others do not.
     env = make(pipelines_for_tests.fanout, memory_limit=500_000)
-    rewarded = CostModelReward(env, form="speedup")
+    rewarded = CostModelReward(make(pipelines_for_tests.fanout, memory_limit=500_000), form="speedup")
     dead_ends = []
     for seed in range(30):
         reward, info = outcome(env, random_policy(seed))

@@ -1,4 +1,4 @@
-"""SyntheticTree-v0, and the trees themselves against their definition (papers.md, section 2)."""
+"""SyntheticTree-v0, and the trees themselves against their definition (docs/specification/papers.md, section 2)."""
 
 from __future__ import annotations
 

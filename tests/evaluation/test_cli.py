@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 
 import pipelines_for_tests
 from halidegym.agents.agent import Agent
+from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.reference.process import AutoschedulerFailed
@@ -47,6 +49,7 @@ def test_help_explains(command: str | None) -> None:
     lines = [line.strip() for line in result.output.splitlines()]
     assert len(lines) > 4
     assert ("PIPELINE is one of" in lines) == ("PIPELINE" in lines[0])
+    assert "\\b" not in result.output  # click's mark of a paragraph to be left as it is
     for parameter in main.commands[command].params if command else []:
         if isinstance(parameter, click.Option):
             assert parameter.help, f"{command} {parameter.name}"
@@ -116,6 +119,47 @@ def test_schedule_has_other_formats() -> None:
     assert loops.splitlines()[0].startswith("realize: ")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--agent", "mcts", "--beam", "4"], "--agent mcts has no --beam; leave it out, or search by --agent beam."),
+        (["--agent", "greedy", "--passes", "2"], "--agent greedy has no --passes"),
+        (["--agent", "mb2fbs", "--beam", "4", "--passes", "2"], "--agent mb2fbs has no --beam"),
+    ],
+)
+def test_schedule_refuses_parameters_of_other_agents(arguments: list[str], message: str) -> None:
+    result = halidegym("schedule", "toy_blur", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_plan_that_cannot_be_saved_is_told_before_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(*_: object, **__: object) -> None:
+        raise AssertionError("the search has begun")
+
+    monkeypatch.setattr(Greedy, "plan", searched)
+    (tmp_path / "file").touch()
+    for path, reason in (
+        (tmp_path / "missing" / "plan.json", "There is no folder"),
+        (tmp_path / "file" / "plan.json", "There is no folder"),
+        (tmp_path, "is a directory"),
+    ):
+        result = halidegym("schedule", "toy_blur", "--agent", "greedy", "--save", path)
+        assert result.exit_code == 2
+        assert reason in result.stderr
+
+
+def test_the_schedule_is_printed_even_if_saving_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Plan, "save", full)
+    result = halidegym("schedule", f"{PIPELINES}:mm", "--agent", "greedy", "--save", tmp_path / "plan.json")
+    assert result.exit_code == 2
+    assert "get_func(" in result.stdout
+    assert "No space left on device" in result.stderr
+
+
 def test_random_search_takes_seed_and_budget() -> None:
     errors = {
         seed: halidegym(
@@ -139,7 +183,8 @@ def test_schedules_are_timed_side_by_side(tmp_path: Path) -> None:
     assert "li2018" in result.stdout
     again = halidegym("time", *options, *quick, "root", plan, "li2018")
     assert again.stdout == result.stdout  # from the record
-    other = halidegym("time", f"{PIPELINES}:matmul", "--parallelism", "2", plan)
+    assert halidegym("time", *options, *quick, "root", "li2018", "--plan", plan).stdout.count("plan.json") == 1
+    other = halidegym("time", f"{PIPELINES}:matmul", "--parallelism", "2", "--plan", plan)
     assert other.exit_code == 2
     assert "another one" in other.stderr
     assert "no schedule" in halidegym("time", *options, "unheard_of").stderr

@@ -1,14 +1,15 @@
-// TAG and UCT (papers.md, section 3): the bandits against values worked out by hand, and the growth of the graph.
+// TAG and UCT (docs/specification/papers.md, section 3): the bandits against values worked out by hand, and the growth
+// of the graph.
 
 #include <cmath>
 #include <map>
 #include <random>
 
 #include "example_problem.h"
-#include "search/schedule_space.h"
-#include "search/synthetic_tree.h"
-#include "search/tag.h"
-#include "search/uct.h"
+#include "search/graph/tag.h"
+#include "search/graph/uct.h"
+#include "search/spaces/schedule_space.h"
+#include "search/spaces/synthetic_tree.h"
 
 using namespace halidegym;
 

@@ -1,12 +1,13 @@
-// Drawing one decision without listing them gives what drawing from the list gives (search-space.md, section 17.4).
+// Drawing one decision without listing them gives what drawing from the list gives (docs/specification/search-space.md,
+// section 17.4).
 
 #include <cmath>
 #include <map>
 #include <random>
 
 #include "example_problem.h"
-#include "search/schedule_space.h"
-#include "search/simulation.h"
+#include "search/spaces/schedule_space.h"
+#include "search/tree/simulation.h"
 
 using namespace halidegym;
 

@@ -204,7 +204,7 @@ private:
     Problem problem_;
 };
 
-// The two-stage blur of function-dag.md, section 13.1.
+// The two-stage blur of docs/specification/function-dag.md, section 13.1.
 inline Problem blur_problem(int parallelism, int lanes) {
     ExampleProblem example(parallelism);
     const int by = example.output("by", {"x", "y"}, lanes, {2048, 2048});

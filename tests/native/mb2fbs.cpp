@@ -8,7 +8,7 @@
 #include "example_problem.h"
 #include "search/beam_search.h"
 #include "search/mb2fbs.h"
-#include "search/synthetic_tree.h"
+#include "search/spaces/synthetic_tree.h"
 
 using namespace halidegym;
 

@@ -1,11 +1,11 @@
 // Monte Carlo tree search on small spaces: formulas, what a simulation costs, memory, threads, and every way to end.
 
-#include "search/mcts.h"
+#include "search/tree/mcts.h"
 
 #include <cmath>
 
 #include "example_problem.h"
-#include "search/synthetic_tree.h"
+#include "search/spaces/synthetic_tree.h"
 
 using namespace halidegym;
 

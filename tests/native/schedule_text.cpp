@@ -1,4 +1,5 @@
-// The worked examples of search-space.md, section 15: from edits to the text of the nest and of the schedule.
+// The worked examples of docs/specification/search-space.md, section 15: from edits to the text of the nest and of the
+// schedule.
 
 #include "nest/schedule_text.h"
 

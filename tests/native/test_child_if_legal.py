@@ -1,4 +1,4 @@
-"""A decision of another state is legal exactly if it is among those that are listed (search-space.md, section 17)."""
+"""Decisions of other states are legal exactly if they are listed (docs/specification/search-space.md, section 17)."""
 
 from __future__ import annotations
 

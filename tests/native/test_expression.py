@@ -1,4 +1,4 @@
-"""Bounds expressions against Halide's simplifier (function-dag.md, section 6.2)."""
+"""Bounds expressions against Halide's simplifier (docs/specification/function-dag.md, section 6.2)."""
 
 import random
 from collections.abc import Callable, Sequence

@@ -1,4 +1,7 @@
-"""The analysis of a pipeline against the one that the Adams2019 plugin prints and exports (function-dag.md)."""
+"""The analysis of a pipeline against the one that the Adams2019 plugin prints and exports.
+
+Sections and quirks are those of docs/specification/function-dag.md.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,19 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import halide as hl
 import numpy as np
 import pytest
 
 import analysis_pipelines
 import pipelines_for_tests
-from halidegym.agents.reference.process import AutoschedulerRun, run_autoscheduler
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.agents.reference.autoschedulers import Adams2019
+from halidegym.agents.reference.process import AutoschedulerFailed, AutoschedulerRun, run_autoscheduler
 from halidegym.envs import pipelines
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.snapshot import PipelineSnapshot
+from halidegym.native._core import UnsupportedPipeline
 from oracle.builder_problem import AVX512, SSE_AVX2
 from oracle.graph import (
     ACCESS_CLASSES,
@@ -346,3 +354,35 @@ def test_zero_dimensional_output() -> None:
     problem = problem_of("scalar_sum")
     total = problem.nodes[0]
     assert (total.dimensions, total.estimated_region, total.unit_stride_dimensions) == (0, [], [])
+
+
+def stencil(width: int, height: int) -> hl.Pipeline:
+    x, y = hl.Var("x"), hl.Var("y")
+    image = hl.ImageParam(hl.Float(32), 2, "image")
+    rows, columns = hl.Func("rows"), hl.Func("columns")
+    rows[x, y] = image[x, y] + image[x + 1, y]
+    columns[x, y] = rows[x, y] + rows[x, y + 1]
+    columns.set_estimates([(0, width), (0, height)])
+    image.set_estimates([(0, width + 1), (0, height + 1)])
+    return hl.Pipeline(columns)
+
+
+def test_numbers_that_overflow_are_refused_like_the_plugin_does() -> None:
+    """2^64 bytes: what a stage reads is a negative number of them in 64 bits."""
+    extent = 2**31 - 2
+    with pytest.raises(UnsupportedPipeline, match=r"'columns.*' hold more bytes than can be counted"):
+        SchedulingProblem.from_pipeline(stencil(extent, extent), target=AVX512)
+    with pytest.raises(AutoschedulerFailed, match="Negative bytes loaded"):
+        run_autoscheduler(
+            PipelineSnapshot.take(stencil(extent, extent)).restore,
+            autoscheduler="Adams2019",
+            target=AVX512,
+            parameters={"parallelism": "4", "beam_size": "1"},
+        )
+
+
+def test_the_largest_numbers_give_the_cost_of_the_plugin() -> None:
+    problem = SchedulingProblem.from_pipeline(stencil(2**31 - 2, 2**28), target=AVX512, parallelism=4)
+    cost = Greedy().plan(problem).cost
+    assert cost is not None and cost > 0
+    assert cost == Adams2019(beam_size=1).plan(problem).cost

@@ -1,4 +1,7 @@
-"""Inference against the plugin's compiled cost model, bit for bit (search-and-cost-model.md, section 3)."""
+"""Inference against the plugin's compiled cost model, bit for bit.
+
+Sections and quirks are those of docs/specification/search-and-cost-model.md.
+"""
 
 from __future__ import annotations
 

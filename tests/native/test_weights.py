@@ -1,4 +1,4 @@
-"""The .weights format and the built-in weights (search-and-cost-model.md, sections 4.4 and 4.5)."""
+"""The .weights format and the built-in weights (docs/specification/search-and-cost-model.md, sections 4.4 and 4.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The analysis that the Adams2019 plugin prints before its search (function-dag.md, section 14), as data."""
+"""The analysis that the Adams2019 plugin prints, as data (docs/specification/function-dag.md, section 14)."""
 
 from __future__ import annotations
 

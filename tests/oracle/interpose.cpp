@@ -1,6 +1,6 @@
 // Preloaded into a process that runs the Adams2019 plugin, this records everything the plugin asks its cost model
-// (search-and-cost-model.md, section 5.5). The plugin calls `cost_model` through its symbol table, so it finds this
-// definition first.
+// (docs/specification/search-and-cost-model.md, section 5.5). The plugin calls `cost_model` through its symbol table,
+// so it finds this definition first.
 //
 // HALIDEGYM_TRACE names the file to write, HALIDEGYM_PLUGIN the plugin's library. The file is a sequence of batches:
 // int32 S, B, P; float32 pipeline features [S][7][40], schedule features [B][S][39], costs [B].

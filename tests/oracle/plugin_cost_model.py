@@ -1,4 +1,4 @@
-"""Predictions of the Adams2019 plugin's compiled cost model (search-and-cost-model.md, section 5).
+"""Predictions of the Adams2019 plugin's compiled cost model (docs/specification/search-and-cost-model.md, section 5).
 
 The compiled model aborts the process on any mistake, so it runs in a process of its own: this file is both the caller
 and that process.

@@ -1,4 +1,7 @@
-"""Searches of the Adams2019 plugin as tabulated in search-and-cost-model.md, sections 2.12 and 2.13."""
+"""Searches of the Adams2019 plugin, as tabulated.
+
+Sections and quirks are those of docs/specification/search-and-cost-model.md.
+"""
 
 from __future__ import annotations
 

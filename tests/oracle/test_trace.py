@@ -32,7 +32,7 @@ def test_every_evaluation_is_recorded_and_predicted_to_the_bit(name: str, tmp_pa
 
 
 def test_batches_of_a_tabulated_pass(tmp_path: Path) -> None:
-    """Pass 0 of the AVX-512 blur, as tabulated in search-and-cost-model.md, section 2.12."""
+    """Pass 0 of the AVX-512 blur, as tabulated in docs/specification/search-and-cost-model.md, section 2.12."""
     _, batches = record(Adams2019(), BuilderProblem("blur", 16, AVX512), tmp_path)
     sizes = [(batch.num_stages, len(batch.costs)) for batch in batches]
     expected = [(1, 1), (1, 40), *[(2, 1024)] * 10, (2, 175), (2, 120), *[(3, 1024)] * 9, (3, 278), (3, 99)]

@@ -58,7 +58,7 @@ def test_it_equals_the_tabulated_search(search: TabulatedSearch) -> None:
 
 
 def test_the_published_search(harris: SchedulingProblem) -> None:
-    """The beam's row for harris in MB2FBS' Table 2 (papers.md, section 2)."""
+    """The beam's row for harris in MB2FBS' Table 2 (docs/specification/papers.md, section 2)."""
     plan = BeamSearch().plan(harris)
     assert [f"{cost:g}" for cost in plan.pass_costs] == ["2.29997", "2.2596", "1.97878", "1.73584", "1.73584"]
     assert plan.evaluations == 175193

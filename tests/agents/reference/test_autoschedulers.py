@@ -80,7 +80,7 @@ def test_level_1_prints_small_costs_with_more_digits_and_no_nests() -> None:
 
 
 def test_a_penalized_cost_is_as_printed() -> None:
-    """Penalties (section 2.5) multiply the cost of a state, so its features tell another cost."""
+    """Penalties multiply costs, so features tell another one (docs/specification/search-and-cost-model.md, section 2.5)."""
     result = Adams2019(random_dropout=0).run(BuilderProblem("matmul"))
     assert result.pass_costs_text[0] == "308.886189"
     assert result.cost == 308.886189

@@ -1,4 +1,7 @@
-"""`SchedulingProblem`: what it is made from, that it survives storage, and every error of function-dag.md, section 11."""
+"""`SchedulingProblem`: what it is made from, that it survives storage, and every error of section 11.
+
+Sections and quirks are those of docs/specification/function-dag.md.
+"""
 
 from __future__ import annotations
 
@@ -300,7 +303,7 @@ def test_not_a_pipeline(pipeline: object) -> None:
 
 
 def test_constraints_of_the_output_buffer_travel() -> None:
-    """Which dimension has a stride of 1 decides what may be vectorized, function-dag.md, section 4.7."""
+    """Which dimension has a stride of 1 decides what may be vectorized (section 4.7)."""
     interleaved = extract(analysis_pipelines.interleaved_output())
     assert interleaved.nodes[0].unit_stride_dimensions == [2]
     kernel = interleaved.pipeline().compile_to_callable([], hl.get_host_target())
@@ -393,6 +396,18 @@ def test_reduction_that_never_runs() -> None:
 
     for definition in (constant, estimated):
         refused(line(definition), _core.UnsupportedPipeline, r"'f.*update\(0\)' never runs on the estimates")
+
+
+@pytest.mark.parametrize(
+    ("size", "reason"), [((2**31 - 2, 2**31 - 2), "hold more bytes"), ((2**31 - 2,) * 3, "compute more points")]
+)
+def test_more_than_can_be_counted(size: tuple[int, ...], reason: str) -> None:
+    """Costs were negative, and the logarithm of a speedup failed."""
+    variables = [hl.Var(name) for name in "xyz"[: len(size)]]
+    f = hl.Func("f")
+    f[variables] = hl.f32(x)
+    f.set_estimates([(0, extent) for extent in size])
+    refused(f, _core.UnsupportedPipeline, rf"from the outputs to 'f.*' {reason} than can be counted.*smaller estimates")
 
 
 def test_scalar_parameter_without_estimate() -> None:

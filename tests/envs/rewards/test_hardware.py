@@ -98,6 +98,17 @@ def test_a_baseline_that_fails_is_an_error(problem: SchedulingProblem) -> None:
         episode(HardwareTimingReward(gym.make("HalideSchedule-v0", pipeline=problem), timer=timer))
 
 
+def test_the_specification_keeps_all_arguments(problem: SchedulingProblem) -> None:
+    timer = FixedTimer(failure="boom")
+    env = HardwareTimingReward(
+        gym.make("HalideSchedule-v0", pipeline=problem), "speedup", timer=timer, failure_speedup=0.5
+    )
+    assert env.spec is not None
+    reward, info = episode(gym.make(env.spec))
+    assert reward == pytest.approx(0.5)
+    assert info["timing"] is timer.timing
+
+
 def test_ids() -> None:
     assert gym.spec("HalideScheduleHardware-v0").nondeterministic
     assert not gym.spec("HalideScheduleReplay-v0").nondeterministic
@@ -122,6 +133,8 @@ def test_replay_repeats_what_was_measured(
     again = [episode(replayed, seed) for seed in range(3)]
     assert [reward for reward, _ in again] == [reward for reward, _ in live]
     assert [info["timing"] for _, info in again] == [info["timing"] for _, info in live]
+    assert replayed.spec is not None
+    assert [episode(gym.make(replayed.spec), seed)[0] for seed in range(3)] == [reward for reward, _ in live]
     unknown = 100
     with pytest.raises(Unrecorded, match="blur"):
         episode(replayed, unknown)

@@ -109,7 +109,7 @@ def test_apply_refuses_a_scheduled_pipeline() -> None:
 
 
 def test_what_halide_refuses_is_an_exception() -> None:
-    """Names of split loops are not checked against the user's own (search-space.md, quirk 27)."""
+    """Names of split loops are not checked against the user's own (docs/specification/search-space.md, quirk 27)."""
     f, x, xi = hl.Func("f"), hl.Var("x"), hl.Var("xi")
     f[x, xi] = x + xi
     f.set_estimates([(0, 256), (0, 256)])

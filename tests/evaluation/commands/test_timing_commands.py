@@ -22,7 +22,7 @@ from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.compiler import Compiler
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.evaluation.arguments.schedule import Candidate
+from halidegym.evaluation.arguments.schedule import Contender
 from halidegym.evaluation.cli import main
 from halidegym.evaluation.timings.calibration import Calibration, Point, spearman
 from halidegym.evaluation.timings.calibration_report import cells
@@ -180,7 +180,7 @@ def test_throughput_adds_up() -> None:
 
 def test_rows_show_failures() -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL["blur"](), parallelism=2)
-    absent = Row(Candidate("adams2019", None, failure="it died\nof something"))
+    absent = Row(Contender("adams2019", None, failure="it died\nof something"))
     assert (absent.outcome, absent.median_ms, absent.speedup) == ("no schedule: it died", "-", "-")
-    crashed = Row(Candidate("root", TrustedSchedule(problem), 2.5), Timing("crash", (), 0.1, "ended by SIGSEGV"))
+    crashed = Row(Contender("root", TrustedSchedule(problem), 2.5), Timing("crash", (), 0.1, "ended by SIGSEGV"))
     assert (crashed.outcome, crashed.cost, crashed.min_ms) == ("crash: ended by SIGSEGV", "2.5", "-")

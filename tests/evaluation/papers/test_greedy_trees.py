@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from halidegym.evaluation.cli import main
 from halidegym.evaluation.papers import greedy_trees
-from halidegym.evaluation.papers.greedy_trees import GREEDY_TREES, Run, label, summarize
+from halidegym.evaluation.papers.greedy_trees import GREEDY_TREES, EnsembleRun, label, summarize
 
 
 def test_it_is_shown_written_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,10 +31,10 @@ def test_it_is_shown_written_and_drawn(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_the_summary_is_over_seeds_and_relative_to_the_best() -> None:
     runs = [
-        Run("a", 0, 0, 2.0, 4, 0),
-        Run("a", 0, 1, 8.0, 4, 0),
-        Run("a", 16, 0, 4.0, 3, 3),
-        Run("a", 16, 1, 4.0, 5, 1),
+        EnsembleRun("a", 0, 0, 2.0, 4, 0),
+        EnsembleRun("a", 0, 1, 8.0, 4, 0),
+        EnsembleRun("a", 16, 0, 4.0, 3, 3),
+        EnsembleRun("a", 16, 1, 4.0, 5, 1),
     ]
     summary = summarize(runs)["a"]
     assert (summary[0].greedy_share, summary[16].greedy_share) == (0, 0.5)

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "search/simulation.h"
+#include "search/tree/simulation.h"
 
 namespace halidegym {
 

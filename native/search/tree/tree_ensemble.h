@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "search/search_tree.h"
+#include "search/tree/search_tree.h"
 
 namespace halidegym {
 

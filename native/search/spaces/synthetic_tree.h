@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "problem/error.h"
-#include "search/search_space.h"
-#include "search/splitmix.h"
+#include "search/spaces/search_space.h"
+#include "search/spaces/splitmix.h"
 
 namespace halidegym {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "problem/error.h"
-#include "search/graph_search.h"
+#include "search/graph/graph_search.h"
 
 namespace halidegym {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "problem/error.h"
-#include "search/graph_search.h"
+#include "search/graph/graph_search.h"
 
 namespace halidegym {
 

@@ -16,7 +16,7 @@
 #include "problem/error.h"
 #include "search/random_search.h"
 #include "search/search_result.h"
-#include "search/search_space.h"
+#include "search/spaces/search_space.h"
 
 namespace halidegym {
 

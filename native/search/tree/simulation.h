@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "search/search_space.h"
-#include "search/splitmix.h"
+#include "search/spaces/search_space.h"
+#include "search/spaces/splitmix.h"
 
 namespace halidegym {
 

@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "search/arena.h"
-#include "search/leads.h"
-#include "search/search_space.h"
-#include "search/simulation.h"
-#include "search/tree_policy.h"
-#include "search/untried.h"
+#include "search/spaces/search_space.h"
+#include "search/tree/leads.h"
+#include "search/tree/simulation.h"
+#include "search/tree/tree_nodes.h"
+#include "search/tree/tree_policy.h"
+#include "search/tree/untried.h"
 
 namespace halidegym {
 
@@ -33,10 +33,9 @@ struct TreeOptions {
 // and hands the cost back to all nodes on the way. It comes in two halves, so that the costs of several trees can be
 // asked for together.
 //
-// Forced decisions get no node: a child stands for its decision and all forced ones that follow. Nodes are plain
-// records without states: states are built again on the way down, which costs no more than the steps that the
-// simulation is spared, and the simulation of a node's best state is repeated from its number. What is exhausted, all
-// its complete states being known, is not entered again. When the arena is full, simulations go on from the nodes that
+// Nodes hold no states: these are built again on the way down, which costs no more than the steps that the simulation
+// is spared, and the simulation of a node's best state is repeated from its number. What is exhausted, all its complete
+// states being known, is not entered again. When there is no room for more nodes, simulations go on from those that
 // there are.
 //
 // Simulations that replay follow the best complete state that was known when they began, of this tree or handed over
@@ -65,16 +64,15 @@ public:
 
     // `root` must be a state with a choice, or complete.
     SearchTree(const TreeOptions &options, State root)
-        : options_(options), root_state_(std::move(root)), nodes_(std::max(options.max_nodes, 2u)),
-          root_(nodes_.add({})) {}
+        : options_(options), root_state_(std::move(root)), nodes_(options.max_nodes) {}
 
     // How much memory a node takes.
     static constexpr size_t node_bytes() { return sizeof(Node); }
 
-    bool is_exhausted() const { return nodes_[root_].exhausted; }
+    bool is_exhausted() const { return nodes_[nodes_.root()].exhausted; }
     bool is_greedy() const { return options_.simulation.greedy_probability >= 1; }
     uint32_t num_nodes() const { return nodes_.size(); }
-    double best_cost() const { return nodes_[root_].statistics.best_cost; }
+    double best_cost() const { return nodes_[nodes_.root()].statistics.best_cost; }
     int64_t num_iterations() const { return static_cast<int64_t>(num_iterations_); }
     int64_t evaluations() const { return evaluations_; }
     int64_t expansions() const { return expansions_; }
@@ -95,24 +93,8 @@ public:
     void follow(const std::vector<Decision> &lead, double cost) { leads_.follow(num_iterations_ + 1, lead, cost); }
 
 private:
-    static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
-
-    struct Node {
-        Decision decision{};      // of the parent
-        uint32_t num_forced = 0;  // decisions after it that left no choice
-        uint32_t parent = none;
-        uint32_t first_child = none;
-        uint32_t next_sibling = none;
-        uint32_t num_children = 0;
-        uint32_t num_exhausted = 0;  // of the children
-        uint32_t num_decisions = 0;  // 0 until known
-        bool exhausted = false;
-        bool complete = false;
-        NodeStatistics statistics;
-        // Of the simulations that began at this very node.
-        double own_best_cost = infinity;
-        uint64_t own_best = 0;
-    };
+    using Node = TreeNode<Decision>;
+    static constexpr uint32_t none = Node::none;
 
     void follow_best(S &space);
     bool is_expandable(const Node &node) const;
@@ -120,17 +102,13 @@ private:
     std::pair<uint32_t, State> expand(S &space, uint32_t parent, State state);
     std::optional<std::pair<Decision, State>> draw_untried(S &space, uint32_t parent, const State &state);
     std::pair<uint32_t, State> add_child(S &space, uint32_t parent, const Decision &decision, State state);
-    uint32_t find_child(uint32_t parent, const Decision &decision) const;
     Walk<S> descend(S &space, const State &state, const Node &child) const;
-    void mark_exhausted(uint32_t index);
-    void remove_tree(uint32_t index, uint32_t kept);
     SplitMix64 generator(uint64_t number) const { return SplitMix64(split_seed(options_.seed, number)); }
 
     TreeOptions options_;
     State root_state_;
     int num_moves_ = 0;  // of the root
-    Arena<Node> nodes_;
-    uint32_t root_;
+    TreeNodes<Decision> nodes_;
     SplitMix64 random_{split_seed(options_.seed, 0)};
     uint64_t num_iterations_ = 0;
     int64_t evaluations_ = 0;
@@ -146,10 +124,10 @@ typename SearchTree<S>::Iteration SearchTree<S>::begin_iteration(S &space, const
     if (options_.simulation.deviations < infinity) {
         follow_best(space);
     }
-    uint32_t at = root_;
+    uint32_t at = nodes_.root();
     State state = root_state_;
     size_t num_decided = 0;
-    for (int depth = num_moves_; at == root_ || nodes_[at].statistics.visits > 0; depth++) {
+    for (int depth = num_moves_; at == nodes_.root() || nodes_[at].statistics.visits > 0; depth++) {
         uint32_t child = none;
         if (is_expandable(nodes_[at])) {
             std::tie(child, state) = expand(space, at, std::move(state));
@@ -193,7 +171,7 @@ void SearchTree<S>::finish_iteration(const Iteration &iteration, std::optional<d
         nodes_[at].statistics.add(cost, success);
     }
     if (leaf.complete || (leaf.num_decisions == 0 && iteration.simulation.decisions.empty())) {
-        mark_exhausted(iteration.leaf);
+        nodes_.mark_exhausted(iteration.leaf);
     }
 }
 
@@ -255,12 +233,12 @@ std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t 
         nodes_[parent].num_decisions = static_cast<uint32_t>(untried_.size());
     }
     while (const auto decision = untried_.draw(random_)) {
-        if (find_child(parent, *decision) == none) {
+        if (nodes_.find_child(parent, *decision) == none) {
             return add_child(space, parent, *decision, untried_.child(*decision));
         }
     }
     if (node.num_exhausted == node.num_decisions) {
-        mark_exhausted(parent);
+        nodes_.mark_exhausted(parent);
     }
     return {none, std::move(state)};
 }
@@ -271,7 +249,7 @@ std::optional<std::pair<typename S::Decision, typename S::State>> SearchTree<S>:
                                                                                               const State &state) {
     for (int attempt = 0; attempt < 4; attempt++) {
         auto drawn = random_child(space, state, random_);
-        if (drawn && find_child(parent, drawn->first) == none) {
+        if (drawn && nodes_.find_child(parent, drawn->first) == none) {
             return drawn;
         }
     }
@@ -286,22 +264,9 @@ std::pair<uint32_t, typename S::State> SearchTree<S>::add_child(S &space, uint32
     child.decision = decision;
     child.num_forced = static_cast<uint32_t>(forced.decisions.size());
     child.complete = space.is_complete(forced.state);
-    child.parent = parent;
-    child.next_sibling = nodes_[parent].first_child;
-    const uint32_t index = nodes_.add(child);
-    nodes_[parent].first_child = index;
-    nodes_[parent].num_children++;
+    const uint32_t index = nodes_.add_child(parent, child);
     expansions_++;
     return {index, std::move(forced.state)};
-}
-
-template <SearchSpace S>
-uint32_t SearchTree<S>::find_child(uint32_t parent, const Decision &decision) const {
-    uint32_t child = nodes_[parent].first_child;
-    while (child != none && !(nodes_[child].decision == decision)) {
-        child = nodes_[child].next_sibling;
-    }
-    return child;
 }
 
 // Along the decision of a child and the forced ones after it.
@@ -317,22 +282,6 @@ Walk<S> SearchTree<S>::descend(S &space, const State &state, const Node &child) 
     return walk;
 }
 
-// A node without anything left to learn; so is its parent, if that holds for all of its children.
-template <SearchSpace S>
-void SearchTree<S>::mark_exhausted(uint32_t index) {
-    if (std::exchange(nodes_[index].exhausted, true)) {
-        return;
-    }
-    for (uint32_t at = nodes_[index].parent; at != none; at = nodes_[at].parent) {
-        Node &node = nodes_[at];
-        node.num_exhausted++;
-        if (node.num_exhausted != node.num_decisions) {
-            return;
-        }
-        node.exhausted = true;
-    }
-}
-
 template <SearchSpace S>
 std::optional<typename SearchTree<S>::Best> SearchTree<S>::best(S &space) const {
     const double cost = best_cost();
@@ -341,7 +290,7 @@ std::optional<typename SearchTree<S>::Best> SearchTree<S>::best(S &space) const 
     }
     Best found{cost, {}};
     State state = root_state_;
-    uint32_t at = root_;
+    uint32_t at = nodes_.root();
     while (nodes_[at].own_best_cost != cost) {
         at = nodes_[at].first_child;
         while (nodes_[at].statistics.best_cost != cost) {
@@ -361,7 +310,7 @@ std::optional<typename SearchTree<S>::Best> SearchTree<S>::best(S &space) const 
 template <SearchSpace S>
 std::vector<typename SearchTree<S>::RootChild> SearchTree<S>::root_children() const {
     std::vector<RootChild> result;
-    for (uint32_t child = nodes_[root_].first_child; child != none; child = nodes_[child].next_sibling) {
+    for (uint32_t child = nodes_[nodes_.root()].first_child; child != none; child = nodes_[child].next_sibling) {
         result.push_back({nodes_[child].decision, nodes_[child].statistics});
     }
     return result;
@@ -370,38 +319,15 @@ std::vector<typename SearchTree<S>::RootChild> SearchTree<S>::root_children() co
 template <SearchSpace S>
 void SearchTree<S>::move_root(const Walk<S> &walk, bool is_complete, double cost_to_beat,
                               const std::vector<Decision> &lead) {
-    uint32_t kept = find_child(root_, walk.decisions.front());
-    remove_tree(root_, kept);
-    if (kept == none) {
-        Node fresh;
-        fresh.complete = fresh.exhausted = is_complete;
-        kept = nodes_.add(fresh);
-    }
-    root_ = kept;
-    nodes_[root_].parent = none;
-    nodes_[root_].next_sibling = none;
+    Node fresh;
+    fresh.complete = fresh.exhausted = is_complete;
+    nodes_.move_root(nodes_.find_child(nodes_.root(), walk.decisions.front()), fresh);
     root_state_ = walk.state;
     num_moves_++;
     cost_to_beat_ = cost_to_beat;
     leads_.move_root(walk.decisions.size());
     follow(lead, lead.empty() ? infinity : cost_to_beat);
     untried_ = {};
-}
-
-// Removes a node and all below it, except for one of its children with what is below that.
-template <SearchSpace S>
-void SearchTree<S>::remove_tree(uint32_t index, uint32_t kept) {
-    std::vector<uint32_t> doomed{index};
-    while (!doomed.empty()) {
-        const uint32_t at = doomed.back();
-        doomed.pop_back();
-        for (uint32_t child = nodes_[at].first_child; child != none; child = nodes_[child].next_sibling) {
-            if (child != kept) {
-                doomed.push_back(child);
-            }
-        }
-        nodes_.remove(at);
-    }
 }
 
 }  // namespace halidegym

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nest/equality.h"
-#include "search/search_space.h"
+#include "search/spaces/search_space.h"
 #include "state/evaluator.h"
 #include "state/state.h"
 
@@ -43,14 +43,11 @@ public:
     std::optional<Decision> only_decision(const State &state) const { return Expansion::only_decision(state); }
     bool inherits_cost(const Decision &decision) const { return decision.kind == Decision::Kind::Pass; }
     std::optional<double> cost(const State &state) {
-        const Evaluation evaluation = evaluator_.evaluate(*state.nest());
-        if (evaluation.verdict != Verdict::Accepted) {
-            return std::nullopt;
+        const auto cost = evaluator_.cost(*state.nest());
+        if (cost && observer_) {
+            observer_(evaluator_.last_features(), *cost);
         }
-        if (observer_) {
-            observer_(evaluator_.last_features(), evaluation.cost);
-        }
-        return evaluation.cost;
+        return cost;
     }
     uint64_t hash(const State &state, int depth) const { return state.hash(depth); }
     bool equal(const State &a, const State &b) const {

@@ -12,7 +12,7 @@
 #include "problem/error.h"
 #include "search/beam_search.h"
 #include "search/search_result.h"
-#include "search/tree_ensemble.h"
+#include "search/tree/tree_ensemble.h"
 
 namespace halidegym {
 

@@ -1,0 +1,46 @@
+"""A problem as an environment plays it, with what is derived from it once."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+from halidegym.envs.problems.fingerprint import Fingerprint, fingerprint
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
+from halidegym.native import _core
+
+
+class PreparedProblem:
+    """A problem, the rules and the cost model that it is scheduled with, and what follows from them.
+
+    Attributes:
+        problem: the problem.
+        rules: what its search space allows.
+        space: the search space.
+        shape: the least sizes of an observation.
+        fingerprint: of costs.
+    """
+
+    def __init__(self, problem: SchedulingProblem, rules: Rules, weights: _core.Weights) -> None:
+        self.problem = problem
+        self.rules = rules
+        self.space = rules.space(problem, weights)
+        self.shape = _core.ObservationShape.of(self.space)
+        self.fingerprint: Fingerprint = fingerprint(problem, weights)
+
+    @functools.cached_property
+    def greedy(self) -> _core.Solution:
+        """What greedy search with the cost model finds; searched for when it is first asked for.
+
+        Raises:
+            SearchExhausted: it finds no schedule within the memory limit.
+        """
+        return _core.beam_search(self.space, beam_size=1).solutions[0]
+
+    def speedup(self, cost: float) -> float:
+        """Cost of the greedy schedule / this cost; NaN if greedy search finds no schedule within the memory limit."""
+        try:
+            return self.greedy.cost / cost
+        except _core.SearchExhausted:
+            return math.nan

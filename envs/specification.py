@@ -1,0 +1,102 @@
+"""What `env.spec` says of an environment of schedules: enough to make it again, here or elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gymnasium.envs.registration import EnvSpec
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.native._core import FormatError, InvalidParameter
+
+# What a problem has settled already, and what does not fit it any more.
+_SETTLED = ("target", "parallelism", "estimates", "pipeline_options")
+
+_KEY = "problem"
+
+
+class ScheduleSpec(EnvSpec):
+    """A specification whose pipeline can be copied, pickled and written as JSON.
+
+    Names and paths of pipelines stay what they are. Whatever else a pipeline was given as, among them Halide objects, of
+    which there are no copies, is replaced by the problem that was made of it, for its target and number of cores.
+    """
+
+    @classmethod
+    def of(cls, spec: EnvSpec, problems: Sequence[SchedulingProblem]) -> ScheduleSpec:
+        """The specification of an environment that was made by `spec` and has these problems."""
+        kwargs = dict(spec.kwargs)
+        pipeline = kwargs.get("pipeline", "")
+        if isinstance(pipeline, str | os.PathLike):
+            if pipeline:
+                kwargs["pipeline"] = os.fspath(pipeline)
+        elif isinstance(pipeline, Sequence) and all(isinstance(source, str | os.PathLike) for source in pipeline):
+            kwargs["pipeline"] = [os.fspath(source) for source in pipeline]
+        else:
+            kwargs = {name: value for name, value in kwargs.items() if name not in _SETTLED}
+            kwargs["pipeline"] = list(problems) if len(problems) > 1 else problems[0]
+        return cls(
+            id=spec.id,
+            entry_point=spec.entry_point,
+            reward_threshold=spec.reward_threshold,
+            nondeterministic=spec.nondeterministic,
+            max_episode_steps=spec.max_episode_steps,
+            order_enforce=spec.order_enforce,
+            disable_env_checker=spec.disable_env_checker,
+            kwargs=kwargs,
+            additional_wrappers=spec.additional_wrappers,
+            vector_entry_point=spec.vector_entry_point,
+        )
+
+    def to_json(self) -> str:
+        """The specification as JSON, for `EnvSpec.from_json`.
+
+        Raises:
+            InvalidParameter: an argument has no such form, such as a cost model's `weights` that are not a path.
+            UnsupportedPipeline: a region of a pipeline has bounds that only Halide can evaluate.
+        """
+        for wrapper in self.additional_wrappers:
+            for name, value in (wrapper.kwargs or {}).items():
+                _json_form(f"{name} of {wrapper.name}", value)
+        plain = copy.copy(self)
+        plain.kwargs = {name: _json_form(name, value) for name, value in self.kwargs.items()}
+        return EnvSpec.to_json(plain)
+
+
+def saved_problem(source: Mapping[str, str]) -> SchedulingProblem:
+    """The problem that JSON holds in place of a pipeline.
+
+    Raises:
+        FormatError: it holds none, or a damaged one.
+    """
+    try:
+        data = zlib.decompress(base64.b64decode(source[_KEY], validate=True))
+    except (KeyError, TypeError, ValueError, zlib.error) as error:
+        raise FormatError(
+            f"pipeline: a mapping with {', '.join(map(repr, source)) or 'nothing in it'} is no saved problem ({error}). "
+            "Take one out of what env.spec.to_json() wrote"
+        ) from error
+    return SchedulingProblem.from_bytes(data)
+
+
+def _json_form(name: str, value: Any) -> Any:
+    if isinstance(value, SchedulingProblem):
+        return {_KEY: base64.b64encode(zlib.compress(value.to_bytes())).decode()}
+    if isinstance(value, list | tuple):
+        return [_json_form(name, item) for item in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    try:
+        json.dumps(value)
+    except TypeError as error:
+        raise InvalidParameter(
+            f"{name}={value!r} has no JSON form: pickle the specification, give a name, a number or the path of a file, or "
+            "leave it out and hand it to make() again"
+        ) from error
+    return value

@@ -1,0 +1,49 @@
+"""Files and folders that commands write, refused before the work and not after it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class OutputFile(click.Path):
+    """A file to write, in a folder that exists."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, writable=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path.
+
+        Raises:
+            BadParameter: it is a folder, or nothing can be written there.
+        """
+        path = Path(super().convert(value, param, ctx))
+        folder = path.absolute().parent
+        if not folder.is_dir():
+            self.fail(f"There is no folder {folder} to write {path.name} into; make it first.", param, ctx)
+        if not os.access(folder, os.W_OK):
+            self.fail(f"Nothing can be written into the folder {folder}; give another one.", param, ctx)
+        return path
+
+
+class OutputFolder(click.Path):
+    """A folder to write into, which is made if there is none."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, writable=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path.
+
+        Raises:
+            BadParameter: it is a file, or there can be no such folder.
+        """
+        path = Path(super().convert(value, param, ctx))
+        nearest = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
+        if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+            self.fail(f"There can be no folder {path}: nothing can be written into {nearest}.", param, ctx)
+        return path

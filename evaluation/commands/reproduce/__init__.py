@@ -1,0 +1,28 @@
+"""`halidegym reproduce`: tables and figures of the papers, run again; one file an experiment."""
+
+from __future__ import annotations
+
+import click
+
+from halidegym.evaluation.commands.reproduce.equal_time import equal_time
+from halidegym.evaluation.commands.reproduce.mb2fbs_synthetic import mb2fbs_synthetic
+from halidegym.evaluation.commands.reproduce.mb2fbs_tables import mb2fbs_tables
+from halidegym.evaluation.commands.reproduce.measured_candidates import measured_candidates
+from halidegym.evaluation.commands.reproduce.protuner_figure7 import protuner_figure7
+from halidegym.evaluation.commands.reproduce.protuner_figures_4_5 import protuner_figures_4_5
+
+
+@click.group()
+def reproduce() -> None:
+    """Run experiments of the papers again, and show the results beside the printed ones."""
+
+
+for command in (
+    mb2fbs_tables,
+    mb2fbs_synthetic,
+    measured_candidates,
+    equal_time,
+    protuner_figure7,
+    protuner_figures_4_5,
+):
+    reproduce.add_command(command)

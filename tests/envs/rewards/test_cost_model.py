@@ -1,0 +1,147 @@
+"""Rewards by the cost model: forms, baselines, and that an environment has one object that rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import pipelines_for_tests
+from episodes_for_tests import bare, finish, make, outcome, play, random_policy
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.envs.rewards import DEAD_END_SPEEDUP, CostModelReward, RewardByCost
+from halidegym.native import _core
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("speedup", lambda b, c: b / c),
+        ("log_speedup", lambda b, c: np.log(b / c)),
+        ("inverse_time", lambda b, c: 1 / c),
+    ],
+)
+@pytest.mark.parametrize("baseline", ["greedy", 2.5, "plan"])
+def test_forms_and_baselines(form: Any, baseline: Any, expected: Callable[[float, float], float]) -> None:
+    base = make()
+    plan = Greedy().plan(base.unwrapped.problem)
+    cost = {"greedy": plan.cost, "plan": plan.cost, 2.5: 2.5}[baseline]
+    env = CostModelReward(base, form=form, baseline=plan if baseline == "plan" else baseline)
+    *before, (_, reward, _, info) = play(env, random_policy(1))
+    assert all(step[1] == 0 for step in before)
+    assert reward == pytest.approx(expected(cost, info["cost"]), rel=1e-12)
+    assert reward == env.rate(base.unwrapped.state)
+    assert env.baseline_time() == cost
+    assert info["speedup"] == plan.cost / info["cost"]
+
+
+def test_bad_rewards_are_refused() -> None:
+    with pytest.raises(_core.InvalidParameter, match="inverse_time"):
+        CostModelReward(make(), form="fast")  # type: ignore[arg-type]
+    for baseline in ("best", 0.0, float("nan")):
+        with pytest.raises(_core.InvalidParameter, match="baseline"):
+            CostModelReward(make(), baseline=baseline)  # type: ignore[arg-type]
+    env = CostModelReward(make(), baseline=Greedy().plan(bare("mat_mul").problem))
+    with pytest.raises(_core.InvalidParameter, match="mat_mul"):
+        env.reset()
+    with pytest.raises(_core.InvalidParameter, match="wrap a HalideSchedule"):
+        CostModelReward(gym.make("SyntheticTree-v0"))
+
+
+def test_a_wrapper_replaces_the_reward_of_the_environment() -> None:
+    base = make()
+    inner = CostModelReward(base, form="speedup")
+    outer = CostModelReward(inner, form="inverse_time")
+    for env in (base, inner, outer):
+        reward, info = outcome(env, random_policy(2))
+        assert reward == 1 / info["cost"]
+    assert inner.rate(base.unwrapped.state) == info["speedup"]
+
+
+def test_the_cost_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    env = CostModelReward(make(), baseline=2.0)
+    reward, info = outcome(env, random_policy(3))
+    monkeypatch.setattr(_core.State, "cost", None)
+    monkeypatch.setattr(_core.State, "features", None)
+    again, _ = outcome(env, random_policy(3))
+    assert again == reward == math.log(2.0 / info["cost"])
+
+
+@pytest.mark.parametrize("arguments", [{"baseline": 2.0}, {"form": "inverse_time"}, {"baseline": "plan"}])
+def test_greedy_search_runs_only_for_rewards_that_need_it(
+    arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a greedy search")
+
+    problem = bare().problem
+    plan = Greedy().plan(problem)
+    arguments = {name: plan if value == "plan" else value for name, value in arguments.items()}
+    monkeypatch.setattr(_core, "beam_search", refuse)
+    with pytest.raises(AssertionError, match="greedy"):
+        make(problem).reset()
+    env = CostModelReward(make(problem), **arguments)
+    env.reset(seed=0)
+    env.unwrapped.restore_state(env.unwrapped.clone_state())
+    env.step(0)
+    monkeypatch.undo()
+    *_, info = env.unwrapped.restore_state(env.unwrapped.clone_state())
+    assert finish(env, info, random_policy(0))[1]["speedup"] > 0
+
+
+def test_a_restored_environment_rates_by_the_baseline_of_its_problem() -> None:
+    env = bare([pipelines_for_tests.blur, pipelines_for_tests.hist])
+    _, info = env.reset(seed=0)
+    here, first, greedy_cost = env.clone_state(), env.problem, env.greedy_state.cost()
+    expected = finish(env, info, random_policy(0))
+    while env.problem == first:
+        env.reset()
+    assert env.greedy_state.cost() != greedy_cost
+    _, info = env.restore_state(here)
+    reward, info = finish(env, info, random_policy(0))
+    assert (reward, info["speedup"]) == (expected[0], expected[1]["speedup"])
+    assert reward == math.log(greedy_cost / info["cost"])
+
+
+def test_dead_ends_count_as_very_slow_schedules() -> None:
+    # A limit that the greedy schedule keeps, and some others do not.
+    options = {"pipeline": pipelines_for_tests.fanout, "memory_limit": 500_000}
+    plain, inverse = make(**options), CostModelReward(make(**options), form="inverse_time")
+    speedup = CostModelReward(make(**options), form="speedup")
+    seed = next(seed for seed in range(100) if outcome(plain, random_policy(seed))[1]["dead_end"])
+    assert outcome(plain, random_policy(seed))[0] == pytest.approx(math.log(DEAD_END_SPEEDUP))
+    assert outcome(speedup, random_policy(seed))[0] == pytest.approx(DEAD_END_SPEEDUP)
+    assert outcome(inverse, random_policy(seed))[0] == pytest.approx(DEAD_END_SPEEDUP / inverse.baseline_time())
+
+
+def test_without_a_greedy_schedule_other_baselines_still_rate() -> None:
+    with pytest.raises(_core.SearchExhausted, match="memory_limit"):
+        make(memory_limit=0).reset()
+    env = CostModelReward(make(memory_limit=0), baseline=1.0)
+    reward, info = outcome(env, random_policy(0))
+    assert info["dead_end"]
+    assert reward == pytest.approx(math.log(DEAD_END_SPEEDUP))
+
+
+def test_the_speedup_is_unknown_without_a_greedy_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: Any, **__: Any) -> None:
+        raise _core.SearchExhausted("no schedule within the memory_limit")
+
+    env = CostModelReward(make(), baseline=1.0)
+    monkeypatch.setattr(_core, "beam_search", exhausted)
+    reward, info = outcome(env, random_policy(0))
+    assert math.isnan(info["speedup"])
+    assert reward == math.log(1 / info["cost"])
+
+
+def test_the_specification_makes_the_same_reward() -> None:
+    env = CostModelReward(make("mat_mul"), form="speedup", baseline=3.0)
+    assert env.spec is not None
+    again = gym.make(env.spec)
+    assert outcome(again, random_policy(0))[0] == outcome(env, random_policy(0))[0]
+    assert isinstance(again.unwrapped.reward, RewardByCost)
+    assert (again.unwrapped.reward.form, again.unwrapped.reward.baseline) == ("speedup", 3.0)

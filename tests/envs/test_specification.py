@@ -1,0 +1,103 @@
+"""`env.spec`: makes the environment again, in copies, pickles and JSON, whatever the pipeline was given as."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import halide as hl
+import pytest
+from gymnasium.envs.registration import EnvSpec
+
+import pipelines_for_tests
+from episodes_for_tests import TARGET, digest, make
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.rewards import CostModelReward
+from halidegym.native import _core
+from halidegym.native.weights import builtin_weights
+
+SOURCES = {
+    "name": lambda _: "mat_mul",
+    "func": lambda _: pipelines_for_tests.blur().outputs()[0],
+    "pipeline": lambda _: pipelines_for_tests.blur(),
+    "function": lambda _: pipelines_for_tests.blur,
+    "lambda": lambda _: lambda: pipelines_for_tests.blur(),
+    "problem": lambda _: SchedulingProblem.from_pipeline(pipelines_for_tests.blur, target=TARGET, parallelism=16),
+    "path": lambda folder: hlpipe(folder),
+    "several": lambda _: ["mat_mul", pipelines_for_tests.blur()],
+    "names": lambda _: ["mat_mul", "harris"],
+}
+
+
+def hlpipe(folder: Path) -> Path:
+    path = folder / "blur.hlpipe"
+    hl.serialize_pipeline(pipelines_for_tests.blur(), str(path))
+    return path
+
+
+def through_json(spec: EnvSpec) -> EnvSpec:
+    return EnvSpec.from_json(spec.to_json())
+
+
+def through_pickle(spec: EnvSpec) -> EnvSpec:
+    again = pickle.loads(pickle.dumps(spec))
+    assert isinstance(again, EnvSpec)
+    return again
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("carry", [lambda spec: spec, copy.deepcopy, through_pickle, through_json])
+def test_an_environment_is_made_again(source: str, carry: Any, tmp_path: Path) -> None:
+    env = make(SOURCES[source](tmp_path), max_decisions=64)
+    for spec in (env.spec, env.unwrapped.spec):
+        assert spec is not None
+        again = carry(spec).make()
+        assert again.unwrapped.problems == env.unwrapped.problems
+        assert digest(again, 1) == digest(env, 1)
+        # Once more, of what was made again.
+        assert carry(again.spec).make().unwrapped.problems == env.unwrapped.problems
+
+
+def test_estimates_and_options_are_settled_in_the_problem() -> None:
+    def build(width: int = 512) -> hl.Func:
+        x, y, f, g = hl.Var("x"), hl.Var("y"), hl.Func("f"), hl.Func("g")
+        f[x, y] = x + y
+        g[x, y] = f[x, y] + f[x + width // 512, y]
+        return g
+
+    env = make(build, pipeline_options={"width": 1024}, estimates={"g": [(0, 256), (0, 128)]})
+    again = through_json(env.spec).make()
+    assert again.unwrapped.problem == env.unwrapped.problem
+    assert again.unwrapped.problem.name == "build(width=1024)"
+    assert env.spec.make(parallelism=4).unwrapped.problem.parallelism == 4
+
+
+def test_wrappers_are_made_again() -> None:
+    env = CostModelReward(make(pipelines_for_tests.blur()), form="inverse_time", baseline=2.5)
+    again = through_json(env.spec).make()
+    assert isinstance(again, CostModelReward)
+    assert digest(again, 2) == digest(env, 2)
+
+
+def test_what_has_no_json_form_is_named() -> None:
+    with pytest.raises(_core.InvalidParameter, match=r"weights=.*path of a file"):
+        make(weights=builtin_weights()).spec.to_json()
+    env = make()
+    env = CostModelReward(env, baseline=Greedy().plan(env.unwrapped.problem))
+    with pytest.raises(_core.InvalidParameter, match="baseline of CostModelReward"):
+        env.spec.to_json()
+    assert env.spec.make().unwrapped.problem == env.unwrapped.problem
+
+
+@pytest.mark.parametrize("damage", ["", "abc", "!", None])
+def test_damaged_json_is_refused(damage: Any) -> None:
+    data = json.loads(make().spec.to_json())
+    data["kwargs"]["pipeline"]["problem"] = damage
+    with pytest.raises(_core.FormatError, match="saved"):
+        EnvSpec.from_json(json.dumps(data)).make()
+    with pytest.raises(_core.FormatError, match="'name'"):
+        make({"name": "harris"})

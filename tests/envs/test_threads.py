@@ -1,0 +1,68 @@
+"""An environment that several threads share says so, and never ends the process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+# Prints what the calls of all threads came to: how many were refused, how many ended as they should, and anything else.
+SCRIPT = """
+import collections, json, threading
+import gymnasium as gym
+import halidegym
+from halidegym.native import _core
+
+outcomes = collections.Counter()
+env = gym.make("HalideSchedule-v0", pipeline="harris", parallelism=4).unwrapped
+env.reset(seed=0)
+
+def attempt(call, *arguments):
+    try:
+        result = call(*arguments)
+    except Exception as error:
+        is_ours = type(error) is _core.Error and "Another thread is using this environment" in str(error)
+        outcomes["refused" if is_ours else repr(error)] += 1
+        return None
+    outcomes["done"] += 1
+    return result
+
+def play():
+    for action in range(200):
+        result = attempt(env.step, action)
+        if result and result[2]:
+            while attempt(env.reset) is None:
+                pass
+
+def step_below_python():
+    for action in range(200):
+        if attempt(lambda: env._native.num_legal_decisions) == 0:
+            attempt(env._native.start, initial_state)
+        attempt(env._native.step, action)
+        attempt(env._native.observe)
+        attempt(env._native.presented_decisions)
+        attempt(lambda: env._native.state)
+
+initial_state = env.clone_state().state
+threads = [threading.Thread(target={target}) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(json.dumps(outcomes))
+"""
+
+
+@pytest.mark.parametrize("target", ["play", "step_below_python"])
+def test_calls_that_overlap_are_refused(target: str) -> None:
+    child = subprocess.run(
+        [sys.executable, "-c", SCRIPT.replace("{target}", target)], capture_output=True, text=True, check=False
+    )
+    assert child.returncode == 0, child.stderr
+    outcomes = json.loads(child.stdout)
+    assert outcomes.pop("done") > 100
+    assert outcomes.pop("refused") > 0
+    # Between two calls of a thread another may end the episode.
+    assert all("The episode is over" in error for error in outcomes)

@@ -1,0 +1,36 @@
+"""Tables on the standard output."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+from rich.table import Table
+
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+
+NAME = "Monte Carlo tree search after a beam"
+
+
+def table() -> Table:
+    result = Table(*name_columns("Agent"), *number_columns(*(f"Pipeline {index}" for index in range(4))))
+    result.add_row(NAME, *["123,456.789"] * 4)
+    return result
+
+
+def test_lines_are_whole_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    output_console().print(table())
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if "Monte" in line]
+    assert NAME in row
+    assert row.count("123,456.789") == 4
+
+
+def test_names_are_whole_and_numbers_complete_in_a_terminal_of_80_columns() -> None:
+    output = io.StringIO()
+    Console(file=output, force_terminal=True, width=80, color_system=None).print(table())
+    assert NAME in output.getvalue()
+    assert "".join(sorted(filter(str.isdigit, output.getvalue()))) == "".join(sorted("0123" + "123456789" * 4))
