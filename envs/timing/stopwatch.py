@@ -187,7 +187,8 @@ class Stopwatch:
 
         All take turns, a few samples each, so that a drift of the machine's speed hits them alike. Each turn is a fresh
         process, so that the intervals cover how processes happen to lie in memory, and counts with its least sample.
-        Rounds that other processes disturbed do not count, if enough others are left.
+        Samples that other processes or a standstill of the machine disturbed are marked, and do not count if a turn has
+        others; rounds that have none but such do not count, if six others are left.
 
         Args:
             problem: as for `time`.

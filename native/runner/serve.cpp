@@ -170,7 +170,9 @@ void serve_kernel(const std::vector<std::string> &arguments) {
         Arguments values(kernel, std::strtoull(arguments[2].c_str(), nullptr, 10),
                          parse_files({arguments.begin() + 3, arguments.end()}));
         // Warms up: starts the thread pool, touches all memory.
-        answers.write("ready " + std::to_string(seconds_of(kernel, values, 1)));
+        char ready[64];
+        std::snprintf(ready, sizeof ready, "ready %.9g", seconds_of(kernel, values, 1));
+        answers.write(ready);
         Server server(kernel, values, answers);
         for (std::string line; std::getline(std::cin, line);) {
             server.answer(line);

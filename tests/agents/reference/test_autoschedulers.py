@@ -59,7 +59,7 @@ def test_the_whole_result() -> None:
     assert result.pass_loop_nests[0] != BLUR_NEST
     assert ".parallel(y);" in result.schedule_source
     assert result.cpu_seconds > 0
-    assert 0 < result.seconds < 60
+    assert result.seconds > 0
     assert 1e6 < result.peak_memory_bytes < 1e9
 
     # by, bx, repeat_edge: neither updates nor inlined input, so both orders of stages are the same.

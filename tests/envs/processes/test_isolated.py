@@ -66,5 +66,5 @@ def test_time_and_memory_are_those_of_the_function() -> None:
     _, resources = run_isolated(work)
     assert len(ballast) > 0
     assert 60 * 2**20 < resources.peak_memory_bytes < 128 * 2**20
-    assert 0.01 < resources.cpu_seconds < 60  # ticks of the clock, and threads, may make it more than the seconds
-    assert 0.01 < resources.seconds < 60
+    assert resources.cpu_seconds > 0.01
+    assert resources.seconds > 0.01

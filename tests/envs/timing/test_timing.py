@@ -169,10 +169,8 @@ def test_timing_of_a_schedule() -> None:
     assert timing.outcome == "ok"
     assert timing.error == ""
     assert 0 < timing.min_s <= timing.median_s
-    assert timing.min_s < 1
     assert min(timing.samples_s) == timing.min_s
-    assert len(timing.disturbed) == len(timing.samples_s)
-    assert timing.spread >= 0
+    assert len(timing.disturbed) == len(timing.samples_s) >= 5
     assert 0 < timing.halide_s < timing.compile_s
     assert 0 < timing.link_s < timing.compile_s
     assert (timing.threads, timing.target) == (1, problem.target)
@@ -284,7 +282,7 @@ def test_each_turn_of_a_comparison_is_a_fresh_process(stopwatch: Stopwatch, monk
     monkeypatch.setattr(RunningKernel, "__init__", counted)
     comparison = stopwatch.compare(problem, trusted, None, rounds=3)
     assert len(starts) == 2 * 3
-    assert len(comparison.a.samples_s) == len(comparison.b.samples_s) == 3 * 3
+    assert min(len(comparison.a.samples_s), len(comparison.b.samples_s)) >= 3
 
 
 def test_the_interval_covers_the_median_as_often_as_it_says() -> None:
@@ -353,3 +351,10 @@ def test_the_median_is_over_undisturbed_samples() -> None:
     assert (timing.median_s, timing.min_s, timing.is_disturbed) == (2.0, 1.0, False)
     timing = Timing("ok", (9.0, 1.0, 8.0), 0.0, disturbed=(True, False, True))
     assert (timing.median_s, timing.is_disturbed) == (8.0, True)
+
+
+def test_the_spread_is_the_range_of_the_middle_half_of_what_counts() -> None:
+    samples = (2.0, 90.0, 1.0, 5.0, 4.0, 3.0)
+    assert Timing("ok", samples, 0.0, disturbed=(False, True, *[False] * 4)).spread == pytest.approx((4 - 2) / 3)
+    assert Timing("ok", (2.0,), 0.0, disturbed=(False,)).spread == 0.0
+    assert math.isnan(Timing("crash", (), 0.0).spread)
