@@ -7,6 +7,7 @@ import math
 import os
 import random
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 import pipelines_for_tests
 from halidegym.agents.reference import Li2018, Mullapudi2016
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.processes.confined import ConfinedProcess, ProcessEnded
+from halidegym.envs.processes.confined import ConfinedProcess
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.compiler import Compiler
 from halidegym.envs.timing.kernel import RunningKernel
@@ -302,15 +303,27 @@ def test_disturbed_rounds_do_not_count_if_six_others_are_left() -> None:
     assert ratio_of(disturbed + quiet[:5], [(2.0, False)] * 14)[0] == 0.4
 
 
-def test_nobody_else_compiles_or_measures_meanwhile(tmp_path: Path) -> None:
-    program = "from halidegym.envs.timing.machine import {0}\nwith {0}(): print('in', flush=True)"
-    for other in ("compiling", "measuring"):
-        with measuring(), ConfinedProcess([sys.executable, "-c", program.format(other)]) as process:
-            with pytest.raises(ProcessEnded) as ended:
-                process.receive_line(1.5)
-            assert ended.value.finished.outcome == "timeout"
-        with ConfinedProcess([sys.executable, "-c", program.format(other)]) as process:
-            assert process.receive_line(60) == "in"
+WAITS = """
+from pathlib import Path
+from halidegym.envs.timing.machine import {other}
+with {other}():
+    Path({mark!r}).touch()
+"""
+
+
+@pytest.mark.parametrize("other", ["compiling", "measuring"])
+def test_nobody_else_compiles_or_measures_meanwhile_and_who_waits_says_so(other: str, tmp_path: Path) -> None:
+    mark = tmp_path / "in"
+    program = WAITS.format(other=other, mark=str(mark))
+    with ConfinedProcess([sys.executable, "-c", program]) as process:
+        with measuring():
+            while process.is_running and not process.words.endswith("\n"):
+                time.sleep(0.02)
+            assert not mark.exists()
+        assert process.finish(60).outcome == "ok"
+        assert mark.exists()
+        assert process.words.count("waiting for") == 1
+        assert f"waiting for process {os.getpid()} (" in process.words
 
 
 def test_the_runtime_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
