@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import halide as hl
 
-from halidegym.envs.problems.hlpipe import read_hlpipe
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
 
@@ -75,6 +74,8 @@ class SchedulingProblem:
         target = str(target)
         parallelism = _usable_cores() if parallelism is None else parallelism
         if isinstance(pipeline, str | os.PathLike):
+            from halidegym.envs.problems.hlpipe import read_hlpipe  # starts processes, which others need not load
+
             path = Path(pipeline)
             name = path.stem if name is None else name
             snapshot = read_hlpipe(path, estimates or {}, target, parallelism, name)

@@ -17,13 +17,15 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import Literal, TypeVar
 
 from halidegym.envs.processes.resources import most_of_memory
 from halidegym.native import _core
 
 RUNNER = Path(_core.__file__).parent / "halidegym_runner"
 """The program that confines processes and runs kernels."""
+
+Process = TypeVar("Process", bound="ConfinedProcess")
 
 Ending = Literal["ok", "error", "crash", "timeout", "out_of_memory"]
 
@@ -102,7 +104,7 @@ class ConfinedProcess:
         )
         self._received = b""
 
-    def __enter__(self) -> ConfinedProcess:
+    def __enter__(self: Process) -> Process:
         return self
 
     def __exit__(
