@@ -464,7 +464,7 @@ def available_instruction_sets() -> list[InstructionSet]:
     """Those of this machine, ascending."""
 
 @final
-class CostModel:
+class Network:
     """Inference with the Adams2019 cost model (sections 3.3 to 3.5), equal to the plugin's bit for bit."""
 
     def __init__(self, weights: Weights, instruction_set: InstructionSet = ...) -> None: ...

@@ -20,7 +20,7 @@ from halidegym.agents.reference.log import format_cost, parse_adams2019_log
 from halidegym.agents.reference.process import AutoschedulerFailed, run_autoscheduler
 from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
-from halidegym.native._core import CostModel, InvalidParameter, Weights
+from halidegym.native._core import InvalidParameter, Network, Weights
 from halidegym.native.weights import resolve_weights
 
 __all__ = [
@@ -370,4 +370,4 @@ def _cost_of(featurization: bytes, weights: Weights, parallelism: int) -> float:
     """Evaluate a featurization record: per stage 39 schedule features, 7 type masks, 40 operations of 7 types each."""
     records = np.frombuffer(featurization, "<f4").reshape(-1, 39 + 7 + 280)
     pipeline_features = records[:, 39 + 7 :].reshape(-1, 40, 7).transpose(0, 2, 1)
-    return float(CostModel(weights).predict(pipeline_features, records[:, :39], parallelism)[0])
+    return float(Network(weights).predict(pipeline_features, records[:, :39], parallelism)[0])
