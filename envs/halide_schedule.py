@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, SupportsInt
+from typing import Any, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
@@ -16,6 +13,10 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from halidegym.envs import rendering
+from halidegym.envs.arguments import action_index, check_no_options, check_sizes
+from halidegym.envs.episode_state import EpisodeState
+from halidegym.envs.observation import Observation, observation_space, tables
+from halidegym.envs.one_thread import OneThread
 from halidegym.envs.prepared_problems import load_prepared_problems
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -28,29 +29,7 @@ from halidegym.envs.sources import ProblemSource
 from halidegym.envs.specification import ScheduleSpec
 from halidegym.native import _core
 
-Observation = dict[str, Any]
-"""Arrays by their names; `HalideSchedule` describes them."""
-
-# Features are log(1 + x) of numbers up to 2^63, trip counts log2(1 + x); stages and depths are small integers.
-_MAX_SCALED = 64.0
-
-# Of the tables in an observation, except for `decisions`, which depends on the problem.
-_COLUMNS = {"algorithm_features": 280, "schedule_features": 39, "edges": 2}
-
-
-@dataclass(frozen=True)
-class EpisodeState:
-    """A point of an episode, to come back to: see `HalideSchedule.clone_state`. Immutable.
-
-    Attributes:
-        problem_index: which of the environment's problems.
-        state: the partial schedule.
-        is_over: whether the episode had ended.
-    """
-
-    problem_index: int
-    state: _core.State
-    is_over: bool
+__all__ = ["EpisodeState", "HalideSchedule"]
 
 
 class HalideSchedule(gym.Env[Observation, np.int64]):
@@ -72,7 +51,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     first; `action_mask` is 1 for them. The mask is also in `info`, and `action_masks()` returns it.
 
     - **Illegal actions.** Where `action_mask[k]` is 0, the decision `k mod n` is taken instead, `n` being the number of
-      legal actions, and `info["illegal_action"]` is True. So no action raises, and episodes of unmasked policies end.
+      legal actions, and `info["illegal_action"]` is True. So no integer raises, and episodes of unmasked policies end.
     - **More than `max_decisions` legal decisions.** The observation then describes an evenly spread subset: action `k`
       stands for decision `floor(k * n / max_decisions)` of all `n` in the autoscheduler's order. Inlining, which comes
       first, always remains, and equal states show equal subsets. `info["decisions_truncated"]` is True,
@@ -222,6 +201,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             raise _core.InvalidParameter(
                 f"There is no render_mode {render_mode!r}: use {' or '.join(self.metadata['render_modes'])}, or None"
             )
+        check_sizes(max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops)
         self.render_mode = render_mode
         self._prepared = load_prepared_problems(
             pipeline,
@@ -240,12 +220,12 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             decisions=max_decisions,
         )
         self._native = _core.Environment(shape, skip_forced=skip_forced)
-        self.observation_space = _observation_space(shape)
+        self.observation_space = observation_space(shape)
         self.action_space = spaces.Discrete(max_decisions)
         self._max_decisions = max_decisions
         self._problem_index = 0
         self._is_over = True
-        self._in_use = threading.Lock()
+        self._turn = OneThread()
         self._native.start(self.prepared_problem.space.initial_state())
         self.reward: Reward = RewardByCost()
         """What the end of an episode is worth; the wrappers of `halidegym.rewards` replace it."""
@@ -253,28 +233,32 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode with nothing decided. There are no options.
+        """Begin an episode with nothing decided.
 
         Raises:
+            InvalidParameter: there are `options`; the environment has none.
             SearchExhausted: the reward takes the greedy schedule as its baseline, and there is none within the
                 `memory_limit`.
         """
-        with self._turn():
+        check_no_options(options)
+        with self._turn:
             super().reset(seed=seed)
             if len(self._prepared) > 1:
                 self._problem_index = int(self.np_random.integers(len(self._prepared)))
             return self._go_to(EpisodeState(self._problem_index, self.prepared_problem.space.initial_state(), False))
 
-    def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision `action`.
 
         Raises:
             ResetNeeded: the episode is over.
+            InvalidParameter: `action` is no integer.
         """
-        with self._turn():
+        index = action_index(action)
+        with self._turn:
             if self._is_over:
                 raise gym.error.ResetNeeded("The episode is over: call reset() first")
-            is_legal = self._native.step(int(action))
+            is_legal = self._native.step(index)
             self._is_over = self._native.num_legal_decisions == 0
             reward, outcome = self._outcome() if self._is_over else (0.0, {})
             observation = self._native.observe()
@@ -293,11 +277,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
 
         Takes batches, too: any dimensions before the last one stay.
         """
-        columns = {**_COLUMNS, "decisions": self._native.shape.descriptor_size}
-        return {
-            key: value.reshape(*value.shape[:-1], -1, columns[key]) if key in columns else value
-            for key, value in observation.items()
-        }
+        return tables(observation, self._native.shape)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool, (max_decisions,): what sb3-contrib asks for."""
@@ -320,7 +300,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         Raises:
             SearchExhausted: see `reset`.
         """
-        with self._turn():
+        with self._turn:
             return self._go_to(state)
 
     def _go_to(self, state: EpisodeState) -> tuple[Observation, dict[str, Any]]:
@@ -383,16 +363,6 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         """
         return self.prepared_problem.greedy.state
 
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """The time of a call that a call of another thread would spoil."""
-        if not self._in_use.acquire(blocking=False):
-            raise _core.Error("Another thread is using this environment; give each thread an environment of its own")
-        try:
-            yield
-        finally:
-            self._in_use.release()
-
     def _info(self, observation: Observation) -> dict[str, Any]:
         num_legal_decisions = self._native.num_legal_decisions
         return {
@@ -416,20 +386,3 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             "fingerprint": problem.fingerprint,
         }
         return reward, outcome | more
-
-
-def _observation_space(shape: _core.ObservationShape) -> spaces.Dict:
-    stages, decisions = shape.stages, shape.decisions
-    return spaces.Dict(
-        {
-            "algorithm_features": spaces.Box(0, _MAX_SCALED, (stages * _COLUMNS["algorithm_features"],), np.float32),
-            "schedule_features": spaces.Box(0, _MAX_SCALED, (stages * _COLUMNS["schedule_features"],), np.float32),
-            "stage_mask": spaces.MultiBinary(stages),
-            "scheduled": spaces.MultiBinary(stages),
-            "deciding": spaces.MultiBinary(stages),
-            "phase": spaces.MultiBinary(2),
-            "edges": spaces.Box(-1, stages - 1, (shape.edges * _COLUMNS["edges"],), np.int32),
-            "decisions": spaces.Box(0, _MAX_SCALED + 4 * stages, (decisions * shape.descriptor_size,), np.float32),
-            "action_mask": spaces.MultiBinary(decisions),
-        }
-    )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, SupportsInt
+from typing import Any, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from halidegym.envs.arguments import action_index, check_no_options
 from halidegym.native._core import InvalidParameter, SyntheticNode, SyntheticTree
 
 Observation = NDArray[np.float32]
@@ -119,7 +120,12 @@ class SyntheticTreeEnv(gym.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode at the root. There are no options."""
+        """Begin an episode at the root.
+
+        Raises:
+            InvalidParameter: there are `options`; the environment has none.
+        """
+        check_no_options(options)
         super().reset(seed=seed)
         if self._tree_seed is None:
             tree_seed = int(self.np_random.integers(2**63))
@@ -132,16 +138,17 @@ class SyntheticTreeEnv(gym.Env[Observation, np.int64]):
         self._path = []
         return self._observe(), {}
 
-    def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Go to a child.
 
         Raises:
             ResetNeeded: the episode is over.
-            InvalidParameter: there is no such child.
+            InvalidParameter: there is no such child, or `action` is no integer.
         """
+        index = action_index(action)
         if self._is_over():
             raise gym.error.ResetNeeded("The episode is over: call reset() first")
-        self._path.append((int(action), self._tree.apply(self.node, int(action))))
+        self._path.append((index, self._tree.apply(self.node, index)))
         if not self._is_over():
             return self._observe(), 0.0, False, False, {}
         optimum, _ = self._tree.optimum()

@@ -348,6 +348,9 @@ def extract_problem(
 ) -> Problem:
     """The scheduling problem of a serialized pipeline with these parameters, as plain data."""
 
+def undersized_inputs(problem: Problem, pipeline: hl.Pipeline) -> list[str]:
+    """The inputs of which the problem's own pipeline reads more than their estimates provide, a sentence each."""
+
 def with_parallelism(problem: Problem, parallelism: int) -> Problem:
     """The same problem for a machine of another number of cores."""
 
@@ -378,6 +381,9 @@ class StageDirectives:
 
 def schedule_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
     """Return the calls as C++ source, as the Adams2019 autoscheduler prints it (section 13.7)."""
+
+def cpp_statements(problem: Problem, stages: Sequence[StageDirectives]) -> str:
+    """Return the calls as C++ statements on a `Halide::Pipeline` named `pipeline`, with names that are identifiers."""
 
 def python_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
     """Return the calls as Python statements on an `hl.Pipeline` named `pipeline`."""
@@ -467,7 +473,7 @@ def available_instruction_sets() -> list[InstructionSet]:
     """Those of this machine, ascending."""
 
 @final
-class CostModel:
+class Network:
     """Inference with the Adams2019 cost model (sections 3.3 to 3.5), equal to the plugin's bit for bit."""
 
     def __init__(self, weights: Weights, instruction_set: InstructionSet = ...) -> None: ...
@@ -1196,8 +1202,10 @@ class Environment:
 
 # Schedules on Halide's side (halide_schedule.cpp)
 
-def apply_schedule(problem: Problem, stages: Sequence[StageDirectives], pipeline: hl.Pipeline) -> None:
-    """Make the scheduling calls on an unscheduled pipeline: the problem's own or another copy of it.
+def apply_schedule(
+    problem: Problem, stages: Sequence[StageDirectives], original: hl.Pipeline, pipeline: hl.Pipeline
+) -> None:
+    """Make the scheduling calls on an unscheduled pipeline: the problem's own, `original`, or one built in the same way.
 
     Raises:
         InvalidParameter: it is a different pipeline, or has a schedule already.

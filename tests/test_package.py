@@ -15,6 +15,27 @@ def test_public_names_exist() -> None:
     assert all(hasattr(halidegym, name) for name in halidegym.__all__)
 
 
+def test_names_that_are_imported_late_look_like_the_others() -> None:
+    script = """
+import halidegym
+assert set(halidegym.__all__) <= set(dir(halidegym))
+assert set(halidegym.rewards.__all__) <= set(dir(halidegym.rewards))
+from halidegym import *
+from halidegym.envs.rewards import *
+print(time_schedule.__name__, Replay.__name__, HardwareTimingReward is rewards.HardwareTimingReward)
+for module in (halidegym, rewards):
+    try:
+        module.Stopwach
+    except AttributeError as error:
+        print(error)
+"""
+    assert run_python(script).splitlines() == [
+        "time_schedule Replay True",
+        "module 'halidegym' has no attribute 'Stopwach'",
+        "module 'halidegym.envs.rewards' has no attribute 'Stopwach'",
+    ]
+
+
 def test_importing_registers_the_environment() -> None:
     script = "import gymnasium, halidegym; print(gymnasium.spec('HalideSchedule-v0').id)"
     assert run_python(script) == "HalideSchedule-v0\n"

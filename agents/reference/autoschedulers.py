@@ -1,13 +1,13 @@
 """The autoschedulers of the ``halide`` package as agents: the baselines, and the oracle that parity is held against.
 
-Each run happens in a process of its own (``process.py``), whatever it does there.
+Each run happens in a process of its own (`process.py`), whatever it does there.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,7 +24,7 @@ from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.timing.timers import Timer
-from halidegym.native._core import CostModel, InvalidParameter, Weights
+from halidegym.native._core import InvalidParameter, Network, Weights
 from halidegym.native.weights import resolve_weights
 
 __all__ = [
@@ -94,12 +94,23 @@ class ReferencePlan(Plan):
     result: ReferenceResult
 
 
+@dataclass(frozen=True, kw_only=True)
 class Reference(Agent):
     """Base of the autoschedulers of the package.
 
     They return nothing before they are done. So the `seconds` of `plan` are a limit after which this fails, other budgets
     are refused, and there is no progress to show. The plan is a `ReferencePlan`.
+
+    Attributes:
+        memory_bytes: address space that the process of the autoscheduler may have; None for most of the memory of this
+            machine. The plan does not depend on it.
     """
+
+    memory_bytes: int | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would end the plugin's process or corrupt its search."""
+        check_at_least(1, memory_bytes=self.memory_bytes)
 
     def search(
         self,
@@ -112,7 +123,7 @@ class Reference(Agent):
         """Schedule a problem; see `Agent.search`.
 
         Raises:
-            AutoschedulerFailed: the plugin rejected the problem, its process died, or the time ran out.
+            AutoschedulerFailed: the plugin rejected the problem, its process died, or time or memory ran out.
             InvalidParameter: there is a budget of evaluations or expansions.
             FormatError: the file of the weights holds none.
         """
@@ -152,9 +163,28 @@ class Reference(Agent):
             environment: variables for the process, besides the current ones.
 
         Raises:
-            AutoschedulerFailed: the plugin rejected the problem, its process died, or the time ran out.
+            AutoschedulerFailed: the plugin rejected the problem, its process died, or time or memory ran out.
             FormatError: the file of the weights holds none.
         """
+
+    def _run(
+        self,
+        problem: Problem,
+        parameters: Mapping[str, str],
+        timeout: float | None,
+        environment: Mapping[str, str] | None,
+    ) -> ReferenceResult:
+        """Run the plugin; return what it reports whatever plugin it is."""
+        run = run_autoscheduler(
+            problem.pipeline,
+            autoscheduler=self.name,
+            target=problem.target,
+            parameters=parameters,
+            environment=environment,
+            timeout=timeout,
+            memory_bytes=self.memory_bytes,
+        )
+        return ReferenceResult(name=self.name, **vars(run))
 
     def _weights(self) -> Weights | None:
         """Return the weights of its cost model, if it has one."""
@@ -197,6 +227,7 @@ class Adams2019(Reference):
 
     def __post_init__(self) -> None:
         """Refuse what would end the plugin's process or corrupt its search."""
+        super().__post_init__()
         check_at_least(1, beam_size=self.beam_size, passes=self.passes, threads=self.threads, log_level=self.log_level)
         check_at_least(
             0,
@@ -221,22 +252,15 @@ class Adams2019(Reference):
     ) -> ReferenceResult:
         """Run the autoscheduler; see `Reference.run`."""
         weights = self._weights()
-        run = run_autoscheduler(
-            problem.pipeline,
-            autoscheduler=self.name,
-            target=problem.target,
-            parameters=self._parameters(problem.parallelism, seed),
-            environment=self._environment() | dict(environment or {}),
-            timeout=timeout,
-        )
+        variables = self._environment() | dict(environment or {})
+        result = self._run(problem, self._parameters(problem.parallelism, seed), timeout, variables)
         try:
-            log = parse_adams2019_log(run.log, run.schedule_source)
+            log = parse_adams2019_log(result.log, result.schedule_source)
         except ValueError as error:
-            raise AutoschedulerFailed(f"Cannot read the log of {self.name}: {error}. The log:\n{run.log}") from error
-        cost = _cost_of(run.featurization, weights, problem.parallelism)
-        return ReferenceResult(
-            **vars(run),
-            name=self.name,
+            raise AutoschedulerFailed(f"Cannot read the log of {self.name}: {error}. The log:\n{result.log}") from error
+        cost = _cost_of(result.featurization, weights, problem.parallelism)
+        return replace(
+            result,
             cost=cost if format_cost(cost, self.log_level) == log.best_cost else float(log.best_cost),
             pass_costs_text=log.pass_costs,
             evaluations=log.evaluations,
@@ -291,6 +315,7 @@ class Mullapudi2016(Reference):
 
     def __post_init__(self) -> None:
         """Refuse what the plugin cannot parse."""
+        super().__post_init__()
         check_at_least(1, last_level_cache_size=self.last_level_cache_size, balance=self.balance)
 
     def run(
@@ -307,7 +332,7 @@ class Mullapudi2016(Reference):
             "last_level_cache_size": str(self.last_level_cache_size),
             "balance": str(self.balance),
         }
-        return _run_without_cost(self.name, problem, parameters, timeout, environment)
+        return self._run(problem, parameters, timeout, environment)
 
 
 @dataclass(frozen=True)
@@ -323,29 +348,11 @@ class Li2018(Reference):
         environment: Mapping[str, str] | None = None,
     ) -> ReferenceResult:
         """Run the autoscheduler; see `Reference.run`."""
-        return _run_without_cost(self.name, problem, {"parallelism": str(problem.parallelism)}, timeout, environment)
-
-
-def _run_without_cost(
-    name: str,
-    problem: Problem,
-    parameters: Mapping[str, str],
-    timeout: float | None,
-    environment: Mapping[str, str] | None,
-) -> ReferenceResult:
-    run = run_autoscheduler(
-        problem.pipeline,
-        autoscheduler=name,
-        target=problem.target,
-        parameters=parameters,
-        environment=environment,
-        timeout=timeout,
-    )
-    return ReferenceResult(**vars(run), name=name)
+        return self._run(problem, {"parallelism": str(problem.parallelism)}, timeout, environment)
 
 
 def _cost_of(featurization: bytes, weights: Weights, parallelism: int) -> float:
     """Evaluate a featurization record: per stage 39 schedule features, 7 type masks, 40 operations of 7 types each."""
     records = np.frombuffer(featurization, "<f4").reshape(-1, 39 + 7 + 280)
     pipeline_features = records[:, 39 + 7 :].reshape(-1, 40, 7).transpose(0, 2, 1)
-    return float(CostModel(weights).predict(pipeline_features, records[:, :39], parallelism)[0])
+    return float(Network(weights).predict(pipeline_features, records[:, :39], parallelism)[0])

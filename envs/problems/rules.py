@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import Space, Weights
+from halidegym.native._core import InvalidParameter, Space, Weights
 from halidegym.native.weights import resolve_weights
 
 
@@ -17,10 +17,17 @@ class Rules:
         subtiling: whether a Func may be tiled more than once; without it, all placements precede all parallelizations
             (docs/specification/search-and-cost-model.md, section 1.6).
         memory_limit: bytes of working set beyond the outputs that a schedule may need; None for no limit.
+
+    Raises:
+        InvalidParameter: the limit is negative.
     """
 
     subtiling: bool = True
     memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.memory_limit is not None and self.memory_limit < 0:
+            raise InvalidParameter(f"memory_limit={self.memory_limit}: give a number of bytes, or None for no limit")
 
     def space(self, problem: SchedulingProblem, weights: Weights | None = None) -> Space:
         """Return the search space of a problem under these rules; weights of the cost model, None for the built-in ones."""

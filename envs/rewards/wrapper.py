@@ -34,7 +34,7 @@ class ScheduleReward(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructo
     Args:
         env: an environment around `HalideSchedule`.
         reward: what episodes are worth.
-        arguments: of the wrapper that derives from this one, for `env.spec`.
+        arguments: of the wrapper that derives from this one, if one does, for `env.spec`.
 
     Raises:
         InvalidParameter: the environment is none of schedules.
@@ -42,7 +42,7 @@ class ScheduleReward(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructo
 
     def __init__(self, env: gym.Env[Any, Any], reward: Reward, **arguments: Any) -> None:
         # Not copied: a timer that is given stays that timer.
-        gym.utils.RecordConstructorArgs.__init__(self, _disable_deepcopy=True, **arguments)
+        gym.utils.RecordConstructorArgs.__init__(self, _disable_deepcopy=True, **(arguments or {"reward": reward}))
         gym.Wrapper.__init__(self, env)
         if not isinstance(getattr(env.unwrapped, "reward", None), Reward):
             raise InvalidParameter(

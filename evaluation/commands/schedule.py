@@ -17,6 +17,7 @@ from halidegym.agents.planners.mcts import MCTS
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.schedule import check_function_name
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
 from halidegym.evaluation.arguments.paths import OutputFile
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
@@ -57,6 +58,9 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs")}
     show_default=True,
     help="What to print: source code that schedules the pipeline, or the loop nest.",
 )
+@click.option(
+    "--function", metavar="NAME", help="Print source code as a function of this name, which takes a pipeline."
+)
 @click.option("--save", type=OutputFile(), help="Also write the plan to this JSON file.")
 @target_option
 @parallelism_option
@@ -71,6 +75,7 @@ def schedule(
     evaluations: int | None,
     seed: int,
     output_format: str,
+    function: str | None,
     save: Path | None,
     target: str,
     parallelism: int | None,
@@ -82,11 +87,19 @@ def schedule(
     best schedule so far.
     """
     planner = _agent(agent, beam=beam, passes=passes)
+    if function is not None:
+        check_function_name(function)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
+    for sentence in problem.undersized_inputs():
+        click.echo(f"Note: {sentence} The schedule is for an input that is large enough.", err=True)
     plan = planner.plan(problem, seconds=seconds, evaluations=evaluations, seed=seed, progress=True)
     _report(problem, plan)
     found = plan.schedule_of(plan.top(1)[0])
-    texts = {"cpp": found.cpp, "python": found.python, "loops": found.loop_nest}
+    texts: Mapping[str, Callable[[], str]] = {
+        "cpp": lambda: found.cpp(function=function),
+        "python": lambda: found.python(function=function),
+        "loops": found.loop_nest,
+    }
     click.echo(texts[output_format]().rstrip("\n"))
     if save is not None:
         _save(plan, save)

@@ -94,7 +94,7 @@ void bind_cost(py::module_ &m) {
         .finalize();
     m.def("available_instruction_sets", available_instruction_sets, "Those of this machine, ascending.");
 
-    py::class_<Network, std::shared_ptr<Network>>(m, "CostModel", "Inference with the Adams2019 cost model.")
+    py::class_<Network, std::shared_ptr<Network>>(m, "Network", "Inference with the Adams2019 cost model.")
         .def(py::init<const Weights &>(), py::arg("weights"))
         .def(py::init<const Weights &, InstructionSet>(), py::arg("weights"), py::arg("instruction_set"))
         .def(

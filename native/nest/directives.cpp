@@ -17,7 +17,7 @@ constexpr int64_t max_stack_bytes = 64000;   // section 13.2, step 3
 constexpr int64_t max_unrolled_points = 12;  // section 13.5
 
 // A loop of a stage at one tiling level (section 13.1).
-struct Record {
+struct TiledLoop {
     LoopVariable variable;
     int64_t extent = 1;
     bool constant = false;
@@ -29,11 +29,11 @@ struct Record {
     bool vectorized = false;
 };
 
-// What the walk knows of one stage. Records come in groups of one per loop, innermost tiling level first.
+// What the walk knows of one stage. Its loops come in groups of one per loop, innermost tiling level first.
 struct StageState {
     int stage = 0;
     const Level *site = nullptr;  // the outermost level of the stage
-    std::vector<Record> records{};
+    std::vector<TiledLoop> loops{};
     std::vector<Directive> directives{};
 };
 
@@ -139,7 +139,7 @@ private:
         }
     }
 
-    // At the outermost level of a stage: its records (section 13.1) and where its Func is stored.
+    // At the outermost level of a stage: its loops (section 13.1) and where its Func is stored.
     void begin(const Level &level, const Level &parent, int depth) {
         const Stage &stage = stage_of(level);
         const Node &node = problem_.node_of(stage);
@@ -148,18 +148,18 @@ private:
         StageState state{.stage = stage.id, .site = &level};
         for (int i = 0; i < static_cast<int>(stage.loops.size()); i++) {
             const Loop &loop = stage.loops[i];
-            state.records.push_back({.variable = {.loop = i, .splits = 0},
-                                     .extent = loops[i].extent(),
-                                     .constant = loops[i].constant_extent,
-                                     .pure = loop.pure,
-                                     .rvar = loop.rvar,
-                                     .parallel = loop.pure && level.parallel,
-                                     .outermost = true,
-                                     .exists = true,
-                                     .vectorized = i == level.vectorized_loop});
+            state.loops.push_back({.variable = {.loop = i, .splits = 0},
+                                   .extent = loops[i].extent(),
+                                   .constant = loops[i].constant_extent,
+                                   .pure = loop.pure,
+                                   .rvar = loop.rvar,
+                                   .parallel = loop.pure && level.parallel,
+                                   .outermost = true,
+                                   .exists = true,
+                                   .vectorized = i == level.vectorized_loop});
         }
-        for (int i = level.vectorized_loop; i > 0 && state.records[i - 1].pure; i--) {
-            std::swap(state.records[i], state.records[i - 1]);
+        for (int i = level.vectorized_loop; i > 0 && state.loops[i - 1].pure; i--) {
+            std::swap(state.loops[i], state.loops[i - 1]);
         }
         const bool fits = node.bytes_per_point * bound.volume_computed() < max_stack_bytes;
         if (stage.index == 0 && fits && depth > 2) {
@@ -186,9 +186,9 @@ private:
         const Level &next = *level.children.at(0);
         const TailStrategy pure_tail = tail_of_pure_loops(state);
 
-        std::vector<Record> inner_group;
+        std::vector<TiledLoop> inner_group;
         for (size_t i = 0; i < loops; i++) {
-            Record &outer = state.records[i];
+            TiledLoop &outer = state.loops[i];
             const int loop = outer.variable.loop;
             int64_t factor = ceil_div(outer.extent, level.size[loop]);
             if (outer.vectorized) {
@@ -197,13 +197,13 @@ private:
             factor = std::max(factor, leaf.size[loop]);
 
             if (!outer.exists || factor == 1) {
-                inner_group.push_back(Record{});
+                inner_group.push_back(TiledLoop{});
                 continue;
             }
             // A whole dimension about to be vectorized is split all the same, so that what is vectorized is a split's
             // result.
             const bool must_split = next.innermost && outer.vectorized && outer.variable.splits == 0;
-            Record inner = outer;
+            TiledLoop inner = outer;
             inner.parallel = false;
             if (level.size[loop] == 1 && !must_split) {
                 inner_group.push_back(inner);
@@ -228,44 +228,44 @@ private:
         if (next.innermost) {
             unroll(state, loops);
         }
-        const auto innermost = std::find_if(state.records.begin(), state.records.end(),
-                                            [](const Record &record) { return record.exists; });
+        const auto innermost =
+            std::find_if(state.loops.begin(), state.loops.end(), [](const TiledLoop &loop) { return loop.exists; });
         LoopPosition position{.stage = level.stage};
-        if (innermost != state.records.end()) {
+        if (innermost != state.loops.end()) {
             position.variable = innermost->variable;
         }
-        state.records.insert(state.records.begin(), inner_group.begin(), inner_group.end());
+        state.loops.insert(state.loops.begin(), inner_group.begin(), inner_group.end());
         return position;
     }
 
     // Section 13.5. Loops that moved inwards take part with extent 1 and the flag they had (quirk 23).
     static void unroll(StageState &state, size_t loops) {
-        const auto begin = state.records.begin();
+        const auto begin = state.loops.begin();
         const auto end = begin + static_cast<std::ptrdiff_t>(loops);
         int64_t points = 1;
         bool constant = true;
-        for (auto record = begin; record != end; ++record) {
-            if (record->pure) {
-                points *= record->extent;
-                constant = constant && record->constant;
+        for (auto loop = begin; loop != end; ++loop) {
+            if (loop->pure) {
+                points *= loop->extent;
+                constant = constant && loop->constant;
             }
         }
         if (points > max_unrolled_points || !constant) {
             return;
         }
-        std::stable_partition(begin, end, [](const Record &record) { return record.pure; });
-        for (auto record = begin; record != end; ++record) {
-            if (record->pure && record->exists && record->extent > 1) {
-                state.directives.push_back({.kind = Kind::Unroll, .loops = {record->variable}});
+        std::stable_partition(begin, end, [](const TiledLoop &loop) { return loop.pure; });
+        for (auto loop = begin; loop != end; ++loop) {
+            if (loop->pure && loop->exists && loop->extent > 1) {
+                state.directives.push_back({.kind = Kind::Unroll, .loops = {loop->variable}});
             }
         }
     }
 
     void vectorize(int stage) {
         StageState &state = this->state(stage);
-        const auto marked = std::find_if(state.records.begin(), state.records.end(),
-                                         [](const Record &record) { return record.vectorized; });
-        if (marked == state.records.end()) {
+        const auto marked =
+            std::find_if(state.loops.begin(), state.loops.end(), [](const TiledLoop &loop) { return loop.vectorized; });
+        if (marked == state.loops.end()) {
             throw InternalError("no loop of stage " + problem_.stages[stage].name + " is marked as vectorized");
         }
         state.directives.push_back({.kind = Kind::Vectorize, .loops = {marked->variable}});
@@ -274,27 +274,27 @@ private:
     // Section 13.6.
     StageDirectives finish(StageState state) const {
         const Stage &stage = problem_.stages[state.stage];
-        std::vector<Record> parallel;  // outermost first
-        for (auto record = state.records.rbegin(); record != state.records.rend(); ++record) {
-            if (!record->exists || record->extent == 1) {
+        std::vector<TiledLoop> parallel;  // outermost first
+        for (auto loop = state.loops.rbegin(); loop != state.loops.rend(); ++loop) {
+            if (!loop->exists || loop->extent == 1) {
                 continue;
             }
-            if (!record->parallel) {
+            if (!loop->parallel) {
                 break;
             }
-            parallel.push_back(*record);
+            parallel.push_back(*loop);
         }
         StageDirectives result{.stage = stage.id, .directives = std::move(state.directives)};
-        for (const Record &record : state.records) {
-            if (record.exists) {
-                result.loops.push_back(record.variable);
+        for (const TiledLoop &loop : state.loops) {
+            if (loop.exists) {
+                result.loops.push_back(loop.variable);
             }
         }
-        if (state.records.size() > 1) {
+        if (state.loops.size() > 1) {
             result.directives.push_back({.kind = Kind::Reorder, .loops = result.loops});
         }
         const bool mixed = std::any_of(parallel.begin(), parallel.end(),
-                                       [&](const Record &record) { return record.rvar != parallel.front().rvar; });
+                                       [&](const TiledLoop &loop) { return loop.rvar != parallel.front().rvar; });
         for (size_t i = 0; i < parallel.size(); i++) {
             if (!mixed && i > 0) {
                 result.directives.push_back(
@@ -325,14 +325,6 @@ private:
 
 std::vector<StageDirectives> directives(const Problem &problem, const Level &root) {
     return Walk(problem).run(root);
-}
-
-std::string loop_name(std::string_view base, const LoopVariable &variable) {
-    return std::string(base) + std::string(static_cast<size_t>(variable.splits), 'i');
-}
-
-std::string loop_name(const Stage &stage, const LoopVariable &variable) {
-    return loop_name(stage.loops.at(static_cast<size_t>(variable.loop)).variable, variable);
 }
 
 std::string_view tail_strategy_name(TailStrategy tail) {

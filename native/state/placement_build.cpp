@@ -28,8 +28,8 @@ Level Placements::compute_inside(Level level, int vector_dim) const {
 // `level` split once more into whole loops outside and inside, and the Func computed between.
 LevelRef Placements::compute_in_split(const Level &level, const Level &parent, const Decision &decision) const {
     const Extents outer = whole_loop_tiling(level.size, decision.inner_tile);
-    Tiles tiles =
-        tile(level, outer, halidegym::tile_regions(*problem_, level, parent, outer), space_->options.subtiling);
+    Tiles tiles = halidegym::tile(level, outer, halidegym::tile_regions(*problem_, level, parent, outer),
+                                  space_->options.subtiling);
     tiles.outer.children.push_back(publish(std::move(tiles.inner)));
     return publish(compute_inside(std::move(tiles.outer), decision.vector_dim));
 }
@@ -65,8 +65,7 @@ LevelRef Placements::build(const Decision &decision) {
     }
 
     const Extents &outer_trips = outer_tile(decision);
-    tile_regions(depth, decision.tile);
-    Tiles tiles = tile(level, outer_trips, step(depth).tile_regions[decision.tile], subtiling);
+    Tiles tiles = halidegym::tile(level, outer_trips, tile_regions(depth, decision.tile), subtiling);
     tiles.outer.store_at.push_back(func_->id);
     switch (decision.kind) {
     case Kind::StoreAtTile:

@@ -37,6 +37,12 @@ bool Placements::is_within_limits(const Bound &bound, int64_t instances) const {
     return true;
 }
 
+// The same for storage in the body of a level.
+bool Placements::is_allowed(int depth) {
+    const Step &at = step(depth);
+    return is_within_limits(at.level->regions->of(func_->id), at.instances);
+}
+
 // The largest product of trips, inner times outer, to which splitting the level may round its trips up before some Func
 // stored or inlined inside it is computed too often (section 17.5).
 double Placements::trips_limit(int depth) {

@@ -127,7 +127,7 @@ std::optional<std::pair<Decision, State>> Expansion::draw(const State &state, co
             if (drawn == others) {
                 return with_child({.kind = Decision::Kind::Inline});
             }
-            if (const auto decision = expansion.placements_->candidate(drawn)) {
+            if (const auto decision = expansion.placements_->option(drawn)) {
                 return with_child(*decision);
             }
         }
@@ -145,19 +145,7 @@ std::optional<State> Expansion::child_if_legal(const State &state, const Decisio
         return std::nullopt;
     }
     Expansion expansion(state, Unenumerated{});
-    bool legal;
-    if (expansion.is_easy()) {
-        const bool is_inlining = decision.kind == Decision::Kind::Inline;
-        const bool inlinable = expansion.may_inline();
-        legal = inlinable && (is_inlining || expansion.inlining_is_forced())
-                    ? is_inlining
-                    : is_placement(decision) && expansion.placements_->accepts(decision);
-    } else {
-        expansion.enumerate();
-        const auto decisions = expansion.decisions();
-        legal = std::find(decisions.begin(), decisions.end(), decision) != decisions.end();
-    }
-    return legal ? std::optional(expansion.child(decision)) : std::nullopt;
+    return expansion.is_legal(decision) ? std::optional(expansion.child(decision)) : std::nullopt;
 }
 
 std::optional<Decision> Expansion::only_decision(const State &state) {
@@ -178,6 +166,18 @@ std::optional<Decision> Expansion::only_decision(const State &state) {
     return expansion.decisions_.size() == 1 ? std::optional(expansion.decisions_.front()) : std::nullopt;
 }
 
+bool Expansion::is_legal(const Decision &decision) {
+    if (!placements_) {
+        enumerate();
+        return std::ranges::find(decisions_, decision) != decisions_.end();
+    }
+    const bool is_inlining = decision.kind == Decision::Kind::Inline;
+    if ((is_inlining || inlining_is_forced()) && may_inline()) {
+        return is_inlining;
+    }
+    return is_placement(decision) && placements_->has_option(decision) && (is_easy() || is_accepted(decision));
+}
+
 void Expansion::enumerate_placements() {
     if (may_inline()) {
         decisions_.push_back({.kind = Decision::Kind::Inline});
@@ -185,7 +185,7 @@ void Expansion::enumerate_placements() {
             return;
         }
     }
-    auto placements = placements_->enumerate(true);
+    auto placements = placements_->enumerate();
     if (state_.space().options.memory_limit < 0) {
         decisions_.insert(decisions_.end(), placements.begin(), placements.end());
         return;

@@ -88,6 +88,7 @@ private:
 
     // Whether the nests of placements need not be looked at to tell if they are legal.
     bool is_easy() const { return placements_ && state_.space().options.memory_limit < 0; }
+    bool is_legal(const Decision &decision);
     void enumerate();
     void enumerate_placements();
     void enumerate_parallel_options();

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from halidegym.agents.reference.process import plugin_path
-from halidegym.native._core import CostModel, InstructionSet, InvalidParameter, available_instruction_sets
+from halidegym.native._core import InstructionSet, InvalidParameter, Network, available_instruction_sets
 from halidegym.native.weights import builtin_weights, make_weights
 from oracle.plugin_cost_model import Request, plugin_predict
 
@@ -21,7 +21,7 @@ def bits(costs: NDArray[np.float32]) -> list[str]:
 
 
 def predict(request: Request, instruction_set: InstructionSet) -> NDArray[np.float32]:
-    model = CostModel(make_weights(request.weights), instruction_set)
+    model = Network(make_weights(request.weights), instruction_set)
     return model.predict(request.pipeline_features, request.schedule_features, request.parallelism)
 
 
@@ -72,13 +72,13 @@ PIPELINE = np.fromfunction(lambda s, y, x: (7 * x + y) % 3 + 0 * s, (3, 7, 40))
     ids="ABCD",
 )
 def test_published_vectors(rows: list[NDArray[np.float64]], expected: str) -> None:
-    model = CostModel(builtin_weights())
+    model = Network(builtin_weights())
     assert bits(model.predict(PIPELINE[: len(rows)], np.array(rows), 16)) == [expected]
 
 
 @pytest.mark.parametrize(("value", "expected"), [(1, "369182d9"), (0, "00000000")])
 def test_constant_vectors(value: int, expected: str) -> None:
-    model = CostModel(builtin_weights())
+    model = Network(builtin_weights())
     assert bits(model.predict(np.full((1, 7, 40), value), np.full((1, 39), value), 16)) == [expected]
 
 
@@ -101,7 +101,7 @@ def test_a_real_schedule() -> None:
         "16777216 0 16 16 294912 18432 16 0 1 37008 2056 64 1 0 0 13104 768 13104 16790320",
     ]
     features = np.array([row.split() for row in rows], np.float64)
-    assert CostModel(builtin_weights()).predict(pipeline, features, 16)[0] == np.float32(0.86437875)
+    assert Network(builtin_weights()).predict(pipeline, features, 16)[0] == np.float32(0.86437875)
 
 
 @pytest.mark.parametrize(
@@ -109,11 +109,11 @@ def test_a_real_schedule() -> None:
     [((2, 7, 40), (3, 39)), ((1, 40, 7), (1, 39)), ((1, 7, 40), (1, 38)), ((1, 7, 40), (39,)), ((280,), (1, 39))],
 )
 def test_wrong_shapes_are_refused(pipeline_shape: tuple[int, ...], schedule_shape: tuple[int, ...]) -> None:
-    model = CostModel(builtin_weights())
+    model = Network(builtin_weights())
     with pytest.raises(InvalidParameter, match="do not fit"):
         model.predict(np.zeros(pipeline_shape), np.zeros(schedule_shape), 16)
 
 
 def test_no_cores_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="parallelism is 0"):
-        CostModel(builtin_weights()).predict(np.zeros((1, 7, 40)), np.zeros((1, 39)), 0)
+        Network(builtin_weights()).predict(np.zeros((1, 7, 40)), np.zeros((1, 39)), 0)

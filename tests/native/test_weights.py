@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 
 from halidegym.native._core import FormatError, Weights
-from halidegym.native.weights import builtin_weights, load_weights, make_weights, save_weights, weights_hash
+from halidegym.native.weights import (
+    builtin_weights,
+    load_weights,
+    make_weights,
+    resolve_weights,
+    save_weights,
+    weights_hash,
+)
 
 
 def test_builtin_weights_are_the_published_ones() -> None:
@@ -32,6 +39,14 @@ def test_file_round_trip(tmp_path: Path) -> None:
     assert load_weights(path) == builtin_weights()
     save_weights(make_weights({**builtin_weights().tensors(), "conv1_bias": np.zeros(32, np.float32)}), path)
     assert not load_weights(path).tensors()["conv1_bias"].any(), "a changed file is read again"
+
+
+def test_weights_can_be_given_in_three_ways(tmp_path: Path) -> None:
+    changed = make_weights({name: np.zeros_like(tensor) for name, tensor in builtin_weights().tensors().items()})
+    save_weights(changed, tmp_path / "zero.weights")
+    assert resolve_weights(None) == builtin_weights() != changed
+    assert resolve_weights(changed) is changed
+    assert resolve_weights(tmp_path / "zero.weights") == resolve_weights(str(tmp_path / "zero.weights")) == changed
 
 
 def test_trailing_bytes_are_ignored() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from halidegym.agents.reference import Adams2019
-from halidegym.native._core import CostModel
+from halidegym.native._core import Network
 from halidegym.native.weights import builtin_weights
 from oracle.builder_problem import AVX512, BuilderProblem
 from oracle.trace import record
@@ -25,7 +25,7 @@ def test_every_evaluation_is_recorded_and_predicted_to_the_bit(name: str, tmp_pa
     complete = np.concatenate([batch.costs for batch in batches if batch.num_stages == stages])
     assert np.float32(result.cost) in complete
 
-    model = CostModel(builtin_weights())
+    model = Network(builtin_weights())
     for batch in batches:
         costs = model.predict(batch.pipeline_features, batch.schedule_features, batch.parallelism)
         np.testing.assert_array_equal(costs.view(np.uint32), batch.costs.view(np.uint32))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from halidegym.evaluation.arguments.protuner import protuner_options
+from halidegym.evaluation.commands.reproduce.options import protuner_options
 from halidegym.evaluation.papers import protuner
 from halidegym.evaluation.papers.protuner_report import compare_and_report
 

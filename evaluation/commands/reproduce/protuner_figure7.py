@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from halidegym.evaluation.arguments.protuner import protuner_options, scale_option
+from halidegym.evaluation.commands.reproduce.options import protuner_options, scale_option
 from halidegym.evaluation.papers.protuner import figure_7
 from halidegym.evaluation.papers.protuner_report import compare_and_report
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from halidegym.evaluation.arguments.protuner import protuner_options, scale_option
+from halidegym.evaluation.commands.reproduce.options import protuner_options, scale_option
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.output.tables import write_csv

@@ -13,7 +13,8 @@ import pytest
 import pipelines_for_tests
 from episodes_for_tests import bare, finish, make, outcome, play, random_policy
 from halidegym.agents.planners.greedy import Greedy
-from halidegym.envs.rewards import DEAD_END_SPEEDUP, CostModelReward, RewardByCost
+from halidegym.envs.problems.prepared_problem import PreparedProblem
+from halidegym.envs.rewards import DEAD_END_SPEEDUP, CostModelReward, Rating, Reward, RewardByCost, ScheduleReward
 from halidegym.native import _core
 
 
@@ -145,3 +146,21 @@ def test_the_specification_makes_the_same_reward() -> None:
     assert outcome(again, random_policy(0))[0] == outcome(env, random_policy(0))[0]
     assert isinstance(again.unwrapped.reward, RewardByCost)
     assert (again.unwrapped.reward.form, again.unwrapped.reward.baseline) == ("speedup", 3.0)
+
+
+class CountOfDirectives(Reward):
+    """A reward of one's own."""
+
+    def baseline_time(self, problem: PreparedProblem) -> float:
+        return 1.0
+
+    def rate_schedule(self, problem: PreparedProblem, state: _core.State, cost: float) -> Rating:
+        return Rating(float(len(state.directives())), {"rated": problem.problem.name, "known_cost": cost})
+
+
+def test_a_reward_of_one_s_own() -> None:
+    env = ScheduleReward(make("mat_mul"), CountOfDirectives(baseline=1.0))
+    for rewarded in (env, gym.make(env.spec)):
+        reward, info = outcome(rewarded, random_policy(0))
+        assert reward == len(info["schedule"].directives) > 0
+        assert (info["rated"], info["known_cost"]) == ("mat_mul", info["cost"])

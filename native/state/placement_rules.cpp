@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <cmath>
+
+#include "nest/edits.h"
+#include "nest/tilings.h"
+#include "state/placements.h"
+
+// Sections and quirks are those of docs/specification/search-space.md.
+
+namespace halidegym {
+
+// Which placements there are, and which of them are legal (docs/specification/search-space.md, sections 7.3 and 10).
+
+namespace {
+
+// The lane test of step 1: a Func whose storage is placed outside may only be computed in a level that does not loop
+// over the vectorized dimension. It looks the size up by pure argument, not by loop (quirk 3).
+bool has_single_lane(const Level &level, const Extents &size) {
+    if (size.empty() || level.vector_dim < 0) {
+        return true;
+    }
+    return level.vector_dim < size.size() && size[level.vector_dim] == 1;
+}
+
+int count_ones(const Extents &size) {
+    return static_cast<int>(std::count(size.begin(), size.end(), 1));
+}
+
+}  // namespace
+
+// Section 7.3.
+std::vector<int> Placements::vector_dimensions() const {
+    std::vector<int> dimensions;
+    if (func_->is_output) {
+        dimensions = func_->unit_stride_dimensions;
+    } else {
+        const auto computed = path_.front().level->regions->of(func_->id).computed();
+        for (int d = 0; d < func_->dimensions; d++) {
+            if (computed[static_cast<size_t>(d)].extent() >= func_->vector_size) {
+                dimensions.push_back(d);
+            }
+        }
+    }
+    if (dimensions.empty()) {
+        for (int d = 0; d < std::max(func_->dimensions, 1); d++) {
+            dimensions.push_back(d);
+        }
+    }
+    return dimensions;
+}
+
+// Step 4 and step 0 of section 10: whether the search descends into the level at this depth.
+bool Placements::is_entered(int depth) {
+    if (depth == 0) {
+        return true;
+    }
+    if (func_->is_output || !has_step(depth)) {
+        return false;
+    }
+    const Level &parent = *path_[static_cast<size_t>(depth - 1)].level;
+    const Level &level = *path_[static_cast<size_t>(depth)].level;
+    if (!space_->options.subtiling && !parent.is_root()) {
+        return false;
+    }
+    // A Func fused into a serial root loop could never be parallelized.
+    if (parent.is_root() && problem_->parallelism > 1 && count_ones(level.size) == level.size.size()) {
+        return false;
+    }
+    return level.regions->of(func_->id).volume_computed() < parent.regions->of(func_->id).volume_computed();
+}
+
+bool Placements::may_be_tiled(int depth) {
+    const Level &level = *step(depth).level;
+    return !func_->is_output && level.tileable && !level.is_root();
+}
+
+// Step 4: the Func may be stored at this depth and computed one level further in.
+bool Placements::may_slide(int depth) {
+    const Level &level = *step(depth).level;
+    const Level &next = *step(depth + 1).level;
+    return (problem_->parallelism == 1 || !level.is_root()) && count_ones(next.size) == next.size.size() - 1 &&
+           func_->num_stages == 1 && (next.vectorized_loop < 0 || next.size[next.vectorized_loop] == 1);
+}
+
+// The idle-core filter of step 3: a tiling of a parallel level must not leave more than a tenth of the cores idle.
+bool Placements::keeps_cores_busy(const Level &level, const Extents &tile) const {
+    if (!level.parallel) {
+        return true;
+    }
+    const Stage &stage = problem_->stages[static_cast<size_t>(level.stage)];
+    int64_t tasks = 1;
+    for (int i = 0; i < tile.size(); i++) {
+        if (stage.loops[static_cast<size_t>(i)].pure) {
+            tasks *= tile[i];
+        }
+    }
+    const double tasks_per_core = static_cast<double>(tasks) / problem_->parallelism;
+    return std::ceil(tasks_per_core) / tasks_per_core <= 1.1;
+}
+
+// What all candidates of a block need, whatever the vector dimension.
+bool Placements::is_open(const Block &block) {
+    return block.kind == Block::Kind::AtTile ? tile(block.depth, block.tile).is_usable : is_allowed(block.depth);
+}
+
+// What a listed candidate needs besides an open block.
+bool Placements::is_option(const Decision &decision) {
+    const int depth = decision.depth;
+    switch (decision.kind) {
+    case Decision::Kind::ComputeAtLevel:
+        return may_compute_at(depth, decision.vector_dim);
+    case Decision::Kind::StoreAtTile:
+        return tile(depth, decision.tile).shrinks && may_store_at(depth, decision.tile, decision.vector_dim);
+    case Decision::Kind::StoreAtTileSplit:
+        return tile(depth, decision.tile).shrinks;
+    case Decision::Kind::StoreAtLevel:
+        return may_compute_in_next(depth, decision.vector_dim);
+    case Decision::Kind::StoreAtLevelSplit: {
+        const Level &next = *step(depth + 1).level;
+        return keeps_cores_busy(next, whole_loop_tiling(next.size, decision.inner_tile));
+    }
+    default:
+        return true;
+    }
+}
+
+Placements::Tile Placements::tile(int depth, size_t index) {
+    auto &tile = step(depth).tiles[index];
+    if (!tile) {
+        tile = make_tile(depth, index);
+    }
+    return *tile;
+}
+
+Placements::Tile Placements::make_tile(int depth, size_t index) {
+    const Bound &bound = tile_regions(depth, index)->of(func_->id);
+    const Step &at = step(depth);
+    const Level &level = *at.level;
+    const Extents &outer = at.tilings[index];
+    const int64_t trips = level.size.product();
+    const int64_t outer_trips = outer.product();
+    const int64_t rounded = outer_trips * inner_trips(level.size, outer).product();
+    return {.is_usable = is_within_limits(bound, at.instances / trips * outer_trips) &&
+                         (rounded <= trips || static_cast<double>(rounded) <= trips_limit(depth)),
+            .shrinks = level.regions->of(func_->id).volume_computed() < bound.volume_computed()};
+}
+
+bool Placements::may_compute_at(int depth, int vector_dim) {
+    const Level &level = *step(depth).level;
+    return !level.innermost && !(depth > 0 && lost_vector(step(depth - 1).level->regions->of(func_->id),
+                                                          level.regions->of(func_->id), vector_dim));
+}
+
+// Whether the Func may be stored between the halves of a level and computed in the inner one.
+bool Placements::may_store_at(int depth, size_t tile, int vector_dim) {
+    const Level &level = *step(depth).level;
+    const Bound &outside = tile_regions(depth, tile)->of(func_->id);
+    return !lost_vector(outside, level.regions->of(func_->id), vector_dim) && !level.innermost &&
+           has_single_lane(level, inner_trips(level.size, step(depth).tilings[tile]));
+}
+
+bool Placements::may_compute_in_next(int depth, int vector_dim) {
+    const Level &next = *step(depth + 1).level;
+    return !lost_vector(step(depth).level->regions->of(func_->id), next.regions->of(func_->id), vector_dim) &&
+           !next.innermost && has_single_lane(next, next.size);
+}
+
+// "lost": the vector dimension became too small exactly at this step.
+bool Placements::lost_vector(const Bound &outside, const Bound &inside, int vector_dim) const {
+    if (func_->dimensions == 0) {
+        return false;
+    }
+    const auto v = static_cast<size_t>(vector_dim);
+    return outside.computed()[v].extent() >= func_->vector_size && inside.computed()[v].extent() < func_->vector_size;
+}
+
+}  // namespace halidegym
