@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
@@ -10,6 +9,7 @@ from typing import Any, TypedDict
 from halidegym.agents.plan import Plan
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import INT64_MAX, check_at_least, check_number
 
 
 class Agent(ABC):
@@ -76,8 +76,11 @@ class Budget:
     measurements: int | None = None
 
     def __post_init__(self) -> None:
+        check_number(seconds=self.seconds)
+        counts = {"evaluations": self.evaluations, "expansions": self.expansions, "measurements": self.measurements}
+        check_at_least(0, INT64_MAX, **counts)
         for name, value in vars(self).items():
-            if value is not None and not value > 0:
+            if value == 0:
                 raise InvalidParameter(
                     f"The budget {name}={value} allows nothing; give a positive number, or None for no limit"
                 )
@@ -99,41 +102,6 @@ class Budget:
     def or_evaluations(self, count: int) -> Budget:
         """Return this budget if it limits the search, else one of so many evaluations."""
         return replace(self, evaluations=count) if self.is_unlimited else self
-
-
-def check_seed(seed: int) -> int:
-    """Return the seed if it is one.
-
-    Raises:
-        InvalidParameter: it is no integer from 0 to 2^32 - 1.
-    """
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
-        raise InvalidParameter(f"seed={seed!r} is no seed; give an integer from 0 to 2^32 - 1")
-    return seed
-
-
-def check_at_least(minimum: int, **parameters: int | None) -> None:
-    """Check integer parameters of an agent; None passes.
-
-    Raises:
-        InvalidParameter: one is no integer, or below the minimum.
-    """
-    for name, value in parameters.items():
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-            raise InvalidParameter(f"{name}={value!r} is out of range; give an integer of at least {minimum}")
-
-
-def check_positive(**parameters: float) -> None:
-    """Check parameters of an agent that must be positive, finite numbers.
-
-    Raises:
-        InvalidParameter: one is not.
-    """
-    for name, value in parameters.items():
-        if not (value > 0 and math.isfinite(value)):
-            raise InvalidParameter(f"{name}={value!r} is out of range; give a positive number")
 
 
 def problem_of(problem_or_env: Any) -> SchedulingProblem:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from halidegym.agents.agent import Agent, Budget, check_at_least, check_seed, problem_of
+from halidegym.agents.agent import Agent, Budget, problem_of
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress, progress_bar
@@ -19,6 +19,7 @@ from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer, opened
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_at_least, check_seed
 
 
 @dataclass(frozen=True)

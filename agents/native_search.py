@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halidegym.agents.agent import Agent, Budget, check_at_least, check_seed, problem_of
+from halidegym.agents.agent import Agent, Budget, problem_of
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import AnySpace, SpaceSolution
@@ -18,6 +18,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import SearchResult, Solution, Weights
+from halidegym.native.checks import INT64_MAX, check_at_least, check_seed
 from halidegym.native.weights import resolve_weights
 
 
@@ -35,7 +36,7 @@ class NativeSearch(Agent):
     weights: Weights | str | Path | None = None
 
     def __post_init__(self) -> None:
-        check_at_least(0, memory_limit=self.memory_limit)
+        check_at_least(0, INT64_MAX, memory_limit=self.memory_limit)
 
     def plan(
         self,

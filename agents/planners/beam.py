@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from halidegym.agents.agent import Budget, check_at_least
+from halidegym.agents.agent import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import InvalidParameter, SearchResult, beam_search
+from halidegym.native._core import SearchResult, beam_search
+from halidegym.native.checks import check_at_least
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,4 @@ def check_dropout(random_dropout: int) -> None:
     Raises:
         InvalidParameter: it is no integer from 0 to 100.
     """
-    check_at_least(0, random_dropout=random_dropout)
-    if random_dropout > 100:
-        raise InvalidParameter(f"random_dropout={random_dropout} is out of range; give a percentage from 0 to 100")
+    check_at_least(0, 100, random_dropout=random_dropout)

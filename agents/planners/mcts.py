@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from halidegym.agents.agent import Budget, check_at_least
+from halidegym.agents.agent import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.progress import OnProgress, progress_bar
@@ -20,6 +20,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import RunTime, opened
 from halidegym.native._core import InvalidParameter, SearchResult, State, TreePolicy, mcts
+from halidegym.native.checks import INT64_MAX, check_at_least, check_number, check_positive
 
 
 @dataclass(frozen=True)
@@ -149,26 +150,23 @@ class MCTS(NativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, trees=self.trees, iterations=self.iterations, tree_memory=self.tree_memory)
+        check_at_least(1, trees=self.trees, iterations=self.iterations)
+        check_at_least(1, INT64_MAX, tree_memory=self.tree_memory)
         check_at_least(1, threads=self.threads, draws=self.draws, first_beam=self.first_beam)
         check_at_least(0, greedy_trees=self.greedy_trees)
         if self.greedy_trees > self.trees:
             raise InvalidParameter(
                 f"greedy_trees={self.greedy_trees} is more than trees={self.trees}; give at most that"
             )
-        for name, value in (
-            ("seconds_per_decision", self.seconds_per_decision),
-            ("widening", self.widening),
-            ("front_loading", self.front_loading),
-            ("deviations", self.deviations),
-            ("exploration_decay", self.exploration_decay),
-        ):
-            if value is not None and not value > 0:
-                raise InvalidParameter(f"{name}={value} is out of range; give a number above 0")
-        if not self.exploration >= 0:
-            raise InvalidParameter(f"exploration={self.exploration} is out of range; give a number of at least 0")
-        if not 0 <= self.epsilon <= 1:
-            raise InvalidParameter(f"epsilon={self.epsilon} is no probability; give a number from 0 to 1")
+        check_positive(
+            seconds_per_decision=self.seconds_per_decision,
+            widening=self.widening,
+            front_loading=self.front_loading,
+            deviations=self.deviations,
+            exploration_decay=self.exploration_decay,
+        )
+        check_number(exploration=self.exploration)
+        check_number(0, 1, epsilon=self.epsilon)
         if self.winner not in ("best", "average"):
             raise InvalidParameter(f"winner={self.winner!r} is unknown; give 'best' or 'average'")
         if isinstance(self.selection, str) and self.selection not in SELECTIONS:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from halidegym.agents.agent import Budget, check_at_least, check_positive
+from halidegym.agents.agent import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, budget_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import SearchResult, tag_search
+from halidegym.native.checks import INT64_MAX, check_at_least, check_positive
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class TAG(NativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, best_rewards=self.best_rewards, num_evaluations=self.num_evaluations)
+        check_at_least(1, best_rewards=self.best_rewards)
+        check_at_least(1, INT64_MAX, num_evaluations=self.num_evaluations)
         check_positive(delta=self.delta)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:

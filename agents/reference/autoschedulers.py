@@ -14,13 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.agents.agent import Agent, Budget, check_at_least, check_seed, problem_of
+from halidegym.agents.agent import Agent, Budget, problem_of
 from halidegym.agents.plan import Plan
 from halidegym.agents.reference.log import format_cost, parse_adams2019_log
 from halidegym.agents.reference.process import AutoschedulerFailed, AutoschedulerRun, run_autoscheduler
 from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.native._core import InvalidParameter, Network, Weights
+from halidegym.native.checks import INT64_MAX, check_at_least, check_seed
 from halidegym.native.weights import resolve_weights
 
 __all__ = [
@@ -216,8 +217,8 @@ class Adams2019(Reference):
             0,
             random_dropout=self.random_dropout,
             random_dropout_seed=self.random_dropout_seed,
-            memory_limit=self.memory_limit,
         )
+        check_at_least(0, INT64_MAX, memory_limit=self.memory_limit)
         if self.disable_subtiling and self.memoized_blocks:
             raise InvalidParameter(
                 "disable_subtiling needs memoized_blocks=False: the plugin mixes up states otherwise"

@@ -16,6 +16,7 @@ import halide as hl
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
+from halidegym.native.checks import check_at_least, check_kind
 
 PipelineLike: TypeAlias = (
     hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
@@ -77,6 +78,9 @@ class SchedulingProblem:
             FormatError: the file is no serialized pipeline.
             TypeError: `pipeline` is none of the above.
         """
+        check_at_least(1, parallelism=parallelism)
+        check_kind(Mapping, estimates=estimates)
+        check_kind(str, name=name)
         built, default_name = _build(pipeline, target)
         snapshot = PipelineSnapshot.take(built).with_estimates(estimates or {})
         native = _core.extract_problem(
@@ -159,6 +163,7 @@ class SchedulingProblem:
         Raises:
             InvalidParameter: `parallelism` is below 1.
         """
+        check_at_least(1, parallelism=parallelism)
         return type(self)(_core.with_parallelism(self._native, parallelism), self._snapshot)
 
     def to_bytes(self) -> bytes:
@@ -247,6 +252,8 @@ def _usable_cores() -> int:
 
 def _build(pipeline: PipelineLike, target: str | hl.Target) -> tuple[hl.Pipeline, str]:
     """The pipeline itself, and what to call it."""
+    if pipeline == "":
+        raise _core.InvalidParameter("pipeline='' names no file; give the path of an .hlpipe file")
     if isinstance(pipeline, str | os.PathLike):
         return _read_hlpipe(Path(pipeline)), Path(pipeline).stem
     if isinstance(pipeline, hl.Func):
