@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -75,20 +73,32 @@ class SchedulingProblem:
             InvalidParameter: the target, the parallelism or an estimate is out of its range.
             MissingEstimate: an output or a parameter lacks an estimate.
             UnsupportedPipeline: the pipeline is none that the analysis can express.
-            FormatError: the file is no serialized pipeline.
+            FormatError: the file is no serialized pipeline, or damaged.
             TypeError: `pipeline` is none of the above.
         """
         check_at_least(1, parallelism=parallelism)
         check_kind(Mapping, estimates=estimates)
         check_kind(str, name=name)
-        built, default_name = _build(pipeline, target)
-        snapshot = PipelineSnapshot.take(built).with_estimates(estimates or {})
+        if pipeline == "":
+            raise _core.InvalidParameter("pipeline='' names no file; give the path of an .hlpipe file")
+        target = str(target)
+        parallelism = _usable_cores() if parallelism is None else parallelism
+        if isinstance(pipeline, str | os.PathLike):
+            from halidegym.envs.problems.hlpipe import read_hlpipe  # starts processes, which others need not load
+
+            path = Path(pipeline)
+            name = path.stem if name is None else name
+            snapshot = read_hlpipe(path, estimates or {}, target, parallelism, name)
+        else:
+            built, default_name = _build(pipeline, target)
+            name = default_name if name is None else name
+            snapshot = PipelineSnapshot.take(built).with_estimates(estimates or {})
         native = _core.extract_problem(
             pipeline=snapshot.serialized,
             parameters=list(snapshot.parameters),
-            target=str(target),
-            parallelism=_usable_cores() if parallelism is None else parallelism,
-            name=default_name if name is None else name,
+            target=target,
+            parallelism=parallelism,
+            name=name,
         )
         return cls(native, snapshot)
 
@@ -250,19 +260,17 @@ def _usable_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _build(pipeline: PipelineLike, target: str | hl.Target) -> tuple[hl.Pipeline, str]:
+def _build(
+    pipeline: hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline], target: str
+) -> tuple[hl.Pipeline, str]:
     """The pipeline itself, and what to call it."""
-    if pipeline == "":
-        raise _core.InvalidParameter("pipeline='' names no file; give the path of an .hlpipe file")
-    if isinstance(pipeline, str | os.PathLike):
-        return _read_hlpipe(Path(pipeline)), Path(pipeline).stem
     if isinstance(pipeline, hl.Func):
         return hl.Pipeline(pipeline), _stem(pipeline.name())
     if isinstance(pipeline, hl.Pipeline):
         outputs = pipeline.outputs() if pipeline.defined() else []
         return pipeline, _stem(outputs[0].name()) if outputs else ""
     if is_generator(pipeline):
-        return generated_pipeline(pipeline, str(target)), pipeline.__name__
+        return generated_pipeline(pipeline, target), pipeline.__name__
     if callable(pipeline):
         built = pipeline()
         if isinstance(built, hl.Func | hl.Pipeline):
@@ -281,19 +289,3 @@ def _build(pipeline: PipelineLike, target: str | hl.Target) -> tuple[hl.Pipeline
 def _stem(func_name: str) -> str:
     """The name without the suffix that keeps it unique in this process."""
     return func_name.partition("$")[0]
-
-
-def _read_hlpipe(path: Path) -> hl.Pipeline:
-    # A process of its own tries first: Halide does not survive a damaged file.
-    attempt = subprocess.run(
-        [sys.executable, "-c", "import sys, halide; assert halide.deserialize_pipeline(sys.argv[1]).outputs()", path],
-        capture_output=True,
-        check=False,
-    )
-    if attempt.returncode != 0:
-        path.open("rb").close()
-        raise _core.FormatError(
-            f"{path} is no pipeline that Halide can read. "
-            "Write it with halide.serialize_pipeline of the installed version."
-        )
-    return hl.deserialize_pipeline(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from halidegym.agents.agent import Agent
+from halidegym.agents.budget import EndedBy
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
@@ -113,11 +114,17 @@ def _agent(name: str, **parameters: int | None) -> Agent:
     return _AGENTS[name](**given)
 
 
+_ENDS: dict[EndedBy, str] = {
+    "finished": "",
+    "budget": " (the budget was used up)",
+    "interrupt": " (interrupted)",
+}
+
+
 def _report(problem: SchedulingProblem, plan: Plan) -> None:
     evaluations = "" if plan.evaluations is None else f", {plan.evaluations:,} evaluations"
     click.echo(
-        f"{problem.name}: cost {plan.cost:.6g}{evaluations}, {plan.seconds:.2f} s"
-        + (" (ended early)" if plan.interrupted else ""),
+        f"{problem.name}: cost {plan.cost:.6g}{evaluations}, {plan.seconds:.2f} s" + _ENDS[plan.ended_by],
         err=True,
     )
 

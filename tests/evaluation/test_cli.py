@@ -261,6 +261,7 @@ def test_parity_measures_time() -> None:
     assert "CPU seconds and MiB" in result.output
 
 
+@pytest.mark.alone
 def test_the_demo_on_small_pipelines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "CASES", (demo.Case("harris", beam_size=2, options=(("size", (200, 100)),)),))
     result = halidegym("demo")
