@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from halidegym.agents.agent import Agent
-from halidegym.agents.budget import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import AnySpace, SpaceSolution
@@ -20,6 +20,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import SearchResult, Solution, Space, Weights
+from halidegym.native.checks import INT64_MAX, check_at_least
 from halidegym.native.weights import resolve_weights
 
 
@@ -37,7 +38,7 @@ class NativeSearch(Agent):
     weights: Weights | str | Path | None = None
 
     def __post_init__(self) -> None:
-        check_at_least(0, memory_limit=self.memory_limit)
+        check_at_least(0, INT64_MAX, memory_limit=self.memory_limit)
 
     def search(
         self,
