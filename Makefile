@@ -18,6 +18,15 @@ TORCH := torch==2.13.0
 SOURCES := $(wildcard native/*/*.h native/*/*/*.h native/*/*.cpp native/*/*/*.cpp tests/native/*.cpp)
 PACKAGES := native envs agents training evaluation
 
+# What can go wrong in memory or is undefined shows in the C++ tests, which need neither Python nor Halide.
+define NATIVE_TESTS
+cmake -S . -B build/sanitize -G Ninja -DHALIDEGYM_PYTHON=OFF -DHALIDEGYM_TESTS=ON -DHALIDEGYM_SANITIZE=ON
+cmake --build build/sanitize --parallel $(JOBS)
+ctest --test-dir build/sanitize --parallel $(JOBS) --output-on-failure --no-tests=error
+endef
+# Tests wait for processes and threads more than they compute, and take from each other what is left.
+PYTEST := pytest -q -n $(JOBS) --dist worksteal
+
 .PHONY: help demo parity test test-all lint format sanitize clean
 
 help:  ## Show this list
@@ -51,11 +60,15 @@ parity: install-demo  ## Compare the search with the Adams2019 plugin in all set
 	halidegym parity $(COMPARED) $(TARGETS) --parallelism 1,2,16,32 --beam 1,8,32
 	halidegym parity $(COMPARED) $(TARGETS) --parallelism 16 --beam 8 --dropout 80 --seeds 0,1,2,3,4,5,6,7,8,9
 
-test: install-test lint  ## Lint, then run the tests
-	.venv-test/bin/pytest -q
+test: install-test lint  ## Lint, then run the C++ tests with sanitizers, and the Python tests
+	export PATH="$$PWD/.venv-test/bin:$$PATH"
+	$(NATIVE_TESTS)
+	$(PYTEST)
 
 test-all: install-test lint  ## The same with the tests that take minutes each
-	.venv-test/bin/pytest -q -m ""
+	export PATH="$$PWD/.venv-test/bin:$$PATH"
+	$(NATIVE_TESTS)
+	$(PYTEST) -m ""
 
 # mypy reads the packages where an import would find them, which is not where they lie here.
 lint: install-test  ## Check formatting, style and types
@@ -76,9 +89,7 @@ format: install-test  ## Format all sources
 sanitize: .venv-build/bin/pip  ## Run the C++ tests with the address and undefined-behaviour sanitizers
 	export PATH="$$PWD/.venv-build/bin:$$PATH"
 	pip install --quiet cmake ninja
-	cmake -S . -B build/sanitize -G Ninja -DHALIDEGYM_PYTHON=OFF -DHALIDEGYM_TESTS=ON -DHALIDEGYM_SANITIZE=ON
-	cmake --build build/sanitize --parallel $(JOBS)
-	ctest --test-dir build/sanitize --output-on-failure --no-tests=error
+	$(NATIVE_TESTS)
 
 clean:  ## Remove everything that was built or installed here
 	rm -rf build dist .venv-demo .venv-test .venv-build

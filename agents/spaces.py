@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from halidegym.agents.budget import EndedBy
 from halidegym.agents.plan import Candidate, Improvement
 from halidegym.native._core import Space, SyntheticTree
 
@@ -69,7 +70,7 @@ class SpaceSolution:
         expansions: states expanded.
         seconds: wall-clock time of the search.
         history: the improvements of the best cost, in order.
-        interrupted: whether the search was ended early, by Ctrl-C or by a budget.
+        ended_by: "finished", "budget" or "interrupt"; see `EndedBy`.
     """
 
     agent: str
@@ -82,7 +83,7 @@ class SpaceSolution:
     expansions: int
     seconds: float
     history: tuple[Improvement, ...]
-    interrupted: bool
+    ended_by: EndedBy
 
     @property
     def actions(self) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 import halide as hl
 
 from halidegym.envs import pipelines
+from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.problem import PipelineLike, SchedulingProblem
 from halidegym.envs.problems.snapshot import Estimate
 from halidegym.envs.specification import saved_problem
@@ -33,11 +34,12 @@ def load_problem(
 
     Args:
         source: the name of a registered pipeline, the path of an `.hlpipe` file, a `halide.Func` or `halide.Pipeline`,
-            a function that returns one, a `SchedulingProblem`, or one as `env.spec.to_json()` writes it.
+            a function that returns one, a generator, a `SchedulingProblem`, or one as `env.spec.to_json()` writes it.
         target: a Halide target string; this machine by default, or the target that a problem was made for.
         parallelism: number of cores to schedule for; the usable ones by default, or those that a problem was made for.
         estimates: of the pipeline's parameters and outputs, see `SchedulingProblem.from_pipeline`.
-        pipeline_options: arguments of the function that builds the pipeline, such as its `size`.
+        pipeline_options: arguments of the function that builds the pipeline, such as its `size`, or parameters of a
+            generator.
 
     Raises:
         InvalidParameter: there is no pipeline or file of this name, a problem was made for another target or cannot get
@@ -63,6 +65,9 @@ def load_problem(
         _refuse(options, f"{os.fspath(source)} is built already")
     elif isinstance(source, hl.Func | hl.Pipeline):
         _refuse(options, f"a halide.{type(source).__name__} is built already")
+    elif is_generator(source):
+        name = _named(source.__name__, options)
+        source = generated_pipeline(source, "host" if target is None else target, options)
     elif options and callable(source):
         function = getattr(source, "__name__", type(source).__name__)
         _check_options(source, options, function)

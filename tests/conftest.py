@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
+
+#: Files that are there in any case, to lock.
+_QUEUE, _STAGE = Path(__file__), Path(__file__).parents[1] / "pyproject.toml"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -19,4 +26,50 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests neither wait for others of this user who measure, nor make them wait: the locks are in the cache directory."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the workers of pytest-xdist take turns."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        config.pluginmanager.register(_Turns())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that run alone, so that the other workers wait once."""
+    items.sort(key=lambda item: not _is_alone(item))
+
+
+def _is_alone(item: pytest.Item) -> bool:
+    return item.get_closest_marker("alone") is not None
+
+
+class _Turns:
+    """Has tests that are marked `alone` run while no other worker runs a test."""
+
+    def __init__(self) -> None:
+        self._turn = contextlib.ExitStack()
+        self._is_held = False
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, object, object]:
+        if not self._is_held:
+            self._turn.enter_context(_turn(alone=_is_alone(item)))
+        self._is_held = _is_alone(item) and nextitem is not None and _is_alone(nextitem)
+        try:
+            return (yield)
+        finally:
+            if not self._is_held:
+                self._turn.close()
+
+
+@contextlib.contextmanager
+def _turn(*, alone: bool) -> Iterator[None]:
+    """Wait until nobody else is alone; to be alone, until nobody else is there, and let nobody overtake."""
+    with _QUEUE.open() as queue, _STAGE.open() as stage:
+        fcntl.flock(queue, fcntl.LOCK_EX)
+        fcntl.flock(stage, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(queue, fcntl.LOCK_UN)
         yield

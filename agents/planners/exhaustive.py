@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from halidegym.agents.agent import Budget, check_at_least
+from halidegym.agents.budget import Budget, check_at_least
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
@@ -23,10 +23,10 @@ from halidegym.native._core import (
 class ExhaustiveSearch(NativeSearch):
     """Evaluate every complete schedule once, in the order of the decisions, and keep the best.
 
-    Unless the plan is `interrupted`, its cost is the optimum under the cost model, and its `evaluations` are the number of
-    complete schedules. Most problems have far too many. So without any budget this refuses a problem whose number,
-    estimated from random descents (Knuth 1975), is beyond `max_schedules`. With a budget it starts anyway, and looks at
-    the first ones in the order of the decisions.
+    If the plan is "finished" (`Plan.ended_by`), its cost is the optimum under the cost model, and its `evaluations` are the
+    number of complete schedules. Most problems have far too many. So without any budget this refuses a problem whose
+    number, estimated from random descents (Knuth 1975), is beyond `max_schedules`. With a budget it starts anyway, and looks
+    at the first ones in the order of the decisions.
 
     Attributes:
         max_schedules: how many complete schedules are few enough to begin without a budget.

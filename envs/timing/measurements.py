@@ -32,7 +32,8 @@ class TimingSettings:
         shortest_sample_s: a sample is the mean over as many runs as take this long.
         samples_to_agree: sampling ends before its time when the best so many undisturbed samples ...
         agreement: ... lie within this fraction.
-        disturbance: a sample is disturbed if its threads waited for a core for more than this fraction of its time.
+        disturbance: a sample is disturbed if its threads waited for a core for more than this fraction of its time, or if
+            the machine stood still meanwhile: it took three times as long as the shortest, and a tenth of a second more.
         flush_bytes: other memory to touch before each sample, which is then a single run; 0 to measure with warm caches.
         verify: whether outputs are compared with those of the trusted schedule.
         tolerance: how far floats may be from those, relative to 1 + |value|. Integers must be equal, or at most one apart
@@ -101,7 +102,8 @@ class Timing:
         samples_s: seconds per run, one entry a sample; empty on failure.
         compile_s: seconds that scheduling, compiling and linking took.
         error: the last words of what failed; empty if `outcome` is "ok".
-        disturbed: per sample, whether other processes kept it from running for part of its time.
+        disturbed: per sample, whether other processes or a standstill of the machine kept it from running for part of its
+            time.
         threads: that it ran on.
         target: Halide target string that it was compiled for.
         machine: that it ran on; None if unknown.
@@ -199,6 +201,11 @@ class Comparison:
     high: float
     a: Timing
     b: Timing
+
+    @property
+    def disturbed_samples(self) -> int:
+        """How many samples of both sides were disturbed, and left out where there were others."""
+        return sum(self.a.disturbed) + sum(self.b.disturbed)
 
     @property
     def is_disturbed(self) -> bool:

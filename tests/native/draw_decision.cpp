@@ -62,7 +62,7 @@ void test_uniform(ScheduleSpace &space, const State &state, SplitMix64 &random) 
     for (const Decision &decision : expansion.decisions()) {
         counts[key(decision)] = 0;
     }
-    const int draws = 40 * static_cast<int>(choices);
+    const int draws = 10 * static_cast<int>(choices);
     for (int i = 0; i < draws; i++) {
         const auto drawn = random_child(space, state, random);
         expect("legal", drawn && counts.contains(key(drawn->first)));

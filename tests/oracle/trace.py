@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.agents.reference import Adams2019, Problem, ReferenceResult
+from halidegym.agents.reference import Adams2019, ReferenceResult
+from halidegym.agents.reference.autoschedulers import Problem
 from halidegym.agents.reference.process import plugin_path
 
 

@@ -117,6 +117,7 @@ def test_unknown_pipelines_are_refused() -> None:
         check_parity("no_such_pipeline", Setting())
 
 
+@pytest.mark.alone
 def test_speed_and_memory_are_compared() -> None:
     """On harris ours needs a fraction of both; the bounds leave room for a busy machine."""
     begun: list[str] = []
