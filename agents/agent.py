@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
+from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan
+from halidegym.agents.progress import OnProgress
+from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_seed
 
 
 class Agent(ABC):
@@ -18,9 +23,10 @@ class Agent(ABC):
     Every agent is anytime: it keeps the best schedule so far, and returns it when a budget is used up or Ctrl-C is pressed.
     Equal seeds give equal plans, unless seconds or measured run times decide. An agent is a small immutable description of
     what to do, so it can be printed, compared, pickled and used for many problems.
+
+    A new agent implements `search`, and, if it can search other spaces than schedules, `search_space`.
     """
 
-    @abstractmethod
     def plan(
         self,
         problem_or_env: Any,
@@ -29,6 +35,7 @@ class Agent(ABC):
         evaluations: int | None = None,
         expansions: int | None = None,
         measurements: int | None = None,
+        timer: Timer | None = None,
         seed: int = 0,
         progress: bool = False,
     ) -> Plan:
@@ -44,96 +51,85 @@ class Agent(ABC):
                 (docs/specification/search-and-cost-model.md, section 1.5).
             expansions: how many states may be expanded, i.e. have all their children enumerated.
             measurements: how many schedules may be compiled and timed; agents that never measure ignore it.
+            timer: where run times come from, such as a `RecordingTimer` or a `Replay`; None to measure on this machine and
+                record nothing. Agents that never measure ignore it.
             seed: of the random numbers, from 0 to 2^32 - 1.
             progress: show a progress bar on the error stream.
 
         Raises:
             InvalidParameter: a budget is not positive, the seed is out of range, or there is no problem.
             SearchExhausted: the problem has no legal schedule, or the agent's limits leave none.
+            OutOfResources: the machine has not the memory or the threads for the search.
         """
+        budget = Budget(seconds, evaluations, expansions, measurements)
+        problem = problem_of(problem_or_env)
+        check_seed(seed)
+        with self._bar(problem, budget) if progress else nullcontext() as on_progress:
+            return self.search(problem, budget, seed, on_progress, timer)
+
+    def solve(
+        self,
+        space: AnySpace,
+        *,
+        seconds: float | None = None,
+        evaluations: int | None = None,
+        expansions: int | None = None,
+        measurements: int | None = None,
+        measure: Callable[[Any], float] | None = None,
+        seed: int = 0,
+    ) -> SpaceSolution:
+        """Search any space for its cheapest complete state: what `plan` does for schedules.
+
+        Args:
+            space: a `SyntheticTree`, an object with the methods of `SearchSpace`, or the `Space` of a scheduling problem,
+                which has its own rules and weights.
+            seconds: as for `plan`.
+            evaluations: as for `plan`.
+            expansions: as for `plan`.
+            measurements: as for `plan`.
+            measure: the `timer` of such a space: given a complete state, returns seconds, infinite if it fails.
+            seed: as for `plan`.
+
+        Raises:
+            InvalidParameter: an argument is out of its range, `space` is none, or the agent schedules pipelines only.
+            SearchExhausted: the space has no acceptable complete state, or the agent's limits leave none.
+            OutOfResources: as for `plan`.
+        """
+        budget = Budget(seconds, evaluations, expansions, measurements)
+        return self.search_space(space, budget, check_seed(seed), None, measure)
+
+    @abstractmethod
+    def search(
+        self,
+        problem: SchedulingProblem,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        timer: Timer | None = None,
+    ) -> Plan:
+        """Do what `plan` does, with a callback, which can end the search from another thread."""
+
+    def search_space(
+        self,
+        space: AnySpace,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        measure: Callable[[Any], float] | None = None,
+    ) -> SpaceSolution:
+        """Do what `solve` does, with a callback, which can end the search from another thread."""
+        raise InvalidParameter(
+            f"{self.name} schedules pipelines only; for another search space take a planner such as BeamSearch() or TAG()"
+        )
+
+    def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress | None]:
+        """Return the progress bar of this search; by default there is none."""
+        return nullcontext()
 
     @property
     def name(self) -> str:
         """Name of the algorithm, without its parameters."""
         return type(self).__name__
-
-
-class SearchLimits(TypedDict):
-    """What the searches in C++ take of a `Budget`; None sets no limit."""
-
-    max_seconds: float | None
-    max_evaluations: int | None
-    max_expansions: int | None
-
-
-@dataclass(frozen=True)
-class Budget:
-    """When a search must end; the arguments of `Agent.plan`, checked."""
-
-    seconds: float | None = None
-    evaluations: int | None = None
-    expansions: int | None = None
-    measurements: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if value is not None and not value > 0:
-                raise InvalidParameter(
-                    f"The budget {name}={value} allows nothing; give a positive number, or None for no limit"
-                )
-
-    @property
-    def is_unlimited(self) -> bool:
-        """Whether neither time nor counts of the search are limited."""
-        return self.seconds is None and self.evaluations is None and self.expansions is None
-
-    @property
-    def limits(self) -> SearchLimits:
-        """The arguments by which a search in C++ is limited."""
-        return {
-            "max_seconds": self.seconds,
-            "max_evaluations": self.evaluations,
-            "max_expansions": self.expansions,
-        }
-
-    def or_evaluations(self, count: int) -> Budget:
-        """Return this budget if it limits the search, else one of so many evaluations."""
-        return replace(self, evaluations=count) if self.is_unlimited else self
-
-
-def check_seed(seed: int) -> int:
-    """Return the seed if it is one.
-
-    Raises:
-        InvalidParameter: it is no integer from 0 to 2^32 - 1.
-    """
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
-        raise InvalidParameter(f"seed={seed!r} is no seed; give an integer from 0 to 2^32 - 1")
-    return seed
-
-
-def check_at_least(minimum: int, **parameters: int | None) -> None:
-    """Check integer parameters of an agent; None passes.
-
-    Raises:
-        InvalidParameter: one is no integer, or below the minimum.
-    """
-    for name, value in parameters.items():
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-            raise InvalidParameter(f"{name}={value!r} is out of range; give an integer of at least {minimum}")
-
-
-def check_positive(**parameters: float) -> None:
-    """Check parameters of an agent that must be positive, finite numbers.
-
-    Raises:
-        InvalidParameter: one is not.
-    """
-    for name, value in parameters.items():
-        if not (value > 0 and math.isfinite(value)):
-            raise InvalidParameter(f"{name}={value!r} is out of range; give a positive number")
 
 
 def problem_of(problem_or_env: Any) -> SchedulingProblem:

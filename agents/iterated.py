@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
-from halidegym.agents.agent import Agent, Budget, check_at_least, check_seed, problem_of
+from halidegym.agents.agent import Agent
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress, progress_bar
@@ -19,6 +20,7 @@ from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer, opened
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_at_least
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class IteratedSearch(Agent):
 
     Of the plan, the cost, the candidates and the passes are those of the rounds that scheduled for as many cores as the
     winner; a pass is a round. The winner is the first candidate, whatever its cost. The seconds are the search's; measuring
-    comes on top. The budget is the natural end: `Plan.interrupted` is true only after Ctrl-C.
+    comes on top.
 
     Attributes:
         agent: the planner. It should depend on its seed: `BeamSearch` does with a ``random_dropout`` below 100.
@@ -40,7 +42,6 @@ class IteratedSearch(Agent):
         workers: rounds that go on at a time. Counts are divided among them.
         measured: how many schedules to time in the end; 0 to go by the cost.
         parallelisms: numbers of cores to schedule for in turn; None for that of the problem.
-        timer: where run times come from, such as a `Replay`; None to measure on this machine and record nothing.
     """
 
     agent: NativeSearch
@@ -48,7 +49,6 @@ class IteratedSearch(Agent):
     workers: int = 1
     measured: int = 0
     parallelisms: tuple[int, ...] | None = None
-    timer: Timer | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.agent, NativeSearch):
@@ -63,42 +63,30 @@ class IteratedSearch(Agent):
                     "and measured of at least 1, because costs for different numbers of cores cannot be compared"
                 )
 
-    def plan(
+    def search(
         self,
-        problem_or_env: Any,
-        *,
-        seconds: float | None = None,
-        evaluations: int | None = None,
-        expansions: int | None = None,
-        measurements: int | None = None,
-        seed: int = 0,
-        progress: bool = False,
+        problem: SchedulingProblem,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        timer: Timer | None = None,
     ) -> Plan:
-        """Search for a good schedule; see `Agent.plan`. `measurements` limits how many schedules are timed, too."""
-        budget = Budget(seconds, evaluations, expansions, measurements)
-        problem = problem_of(problem_or_env)
+        """Do what `plan` does; see `Agent.search`."""
         settings = [problem.with_parallelism(cores) for cores in self.parallelisms or (problem.parallelism,)]
 
         def run_round(index: int, budget: Budget, seed: int, on_progress: OnProgress) -> Plan:
-            return self.agent.search(settings[index % len(settings)], budget, seed, on_progress)
+            return self.agent.search(settings[index % len(settings)], budget, seed, on_progress, timer)
 
-        rounds: Rounds[Plan] = self._rounds(run_round, budget, seed)
         start, cpu_start = time.perf_counter(), time.process_time()
-        with self._bar(rounds, problem.name, budget) if progress else nullcontext() as on_progress:
-            rounds.run(on_progress)
+        rounds: Rounds[Plan] = self._run(run_round, budget, seed, on_progress)
         elapsed, cpu_elapsed = time.perf_counter() - start, time.process_time() - cpu_start
-        count = self.measured if measurements is None else min(self.measured, measurements)
-        winner, run_time, timed = (
-            _fastest(problem, _finalists(rounds.found, settings, count), self.timer)
-            if count
-            else (rounds.cheapest(), None, None)
-        )
-        alike = [plan for plan in rounds.found if plan.fingerprint == winner.fingerprint]
+        choice = self._choose(problem, settings, rounds, budget.measurements, timer)
+        alike = [plan for plan in rounds.found if plan.fingerprint == choice.plan.fingerprint]
         return replace(
-            winner,
+            choice.plan,
             agent=repr(self),
             seed=seed,
-            candidates=merge_candidates(winner, alike),
+            candidates=merge_candidates(choice.plan, alike),
             pass_costs=tuple(cost_of(plan) for plan in alike),
             pass_candidates=tuple(plan.candidates[0] for plan in alike),
             evaluations=rounds.evaluations,
@@ -106,21 +94,20 @@ class IteratedSearch(Agent):
             seconds=elapsed,
             cpu_seconds=cpu_elapsed,
             history=rounds.history(alike),
-            interrupted=rounds.stopped.is_set(),
-            run_time=run_time,
-            measurements=timed,
+            ended_by="interrupt" if choice.interrupted else rounds.ended_by,
+            run_time=choice.run_time,
+            measurements=choice.measurements,
         )
 
-    def solve(
+    def search_space(
         self,
         space: AnySpace,
-        *,
-        seconds: float | None = None,
-        evaluations: int | None = None,
-        expansions: int | None = None,
-        seed: int = 0,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        measure: Callable[[Any], float] | None = None,
     ) -> SpaceSolution:
-        """Search any space for its cheapest complete state; see `NativeSearch.solve`.
+        """Do what `solve` does; see `Agent.search_space`.
 
         Raises:
             InvalidParameter: `measured` is not 0, because only a problem's schedules can be timed, or as for the planner.
@@ -131,10 +118,9 @@ class IteratedSearch(Agent):
             )
 
         def run_round(_index: int, budget: Budget, seed: int, on_progress: OnProgress) -> SpaceSolution:
-            return self.agent.search_space(space, budget, seed, on_progress)
+            return self.agent.search_space(space, budget, seed, on_progress, measure)
 
-        rounds: Rounds[SpaceSolution] = self._rounds(run_round, Budget(seconds, evaluations, expansions), seed)
-        rounds.run()
+        rounds: Rounds[SpaceSolution] = self._run(run_round, budget, seed, on_progress)
         winner = rounds.cheapest()
         return replace(
             winner,
@@ -146,18 +132,45 @@ class IteratedSearch(Agent):
             expansions=rounds.expansions,
             seconds=time.perf_counter() - rounds.begin,
             history=rounds.history(rounds.found),
-            interrupted=rounds.stopped.is_set(),
+            ended_by=rounds.ended_by,
         )
 
-    def _rounds(self, run_round: Round[Found], budget: Budget, seed: int) -> Rounds[Found]:
-        return Rounds(run_round, budget, seed=check_seed(seed), limit=self.rounds, workers=self.workers)
+    def _run(self, run_round: Round[Found], budget: Budget, seed: int, on_progress: OnProgress | None) -> Rounds[Found]:
+        rounds = Rounds(run_round, budget, seed=seed, limit=self.rounds, workers=self.workers)
+        rounds.run(on_progress)
+        return rounds
 
-    def _bar(self, rounds: Rounds[Plan], name: str, budget: Budget) -> AbstractContextManager[OnProgress]:
+    def _choose(
+        self,
+        problem: SchedulingProblem,
+        settings: Sequence[SchedulingProblem],
+        rounds: Rounds[Plan],
+        measurements: int | None,
+        timer: Timer | None,
+    ) -> _Choice:
+        """Return the winner of the rounds: by time, if anything is to be measured, else by cost."""
+        count = self.measured if measurements is None else min(self.measured, measurements)
+        if count == 0:
+            return _Choice(rounds.cheapest(), None, None)
+        return _fastest(problem, _finalists(rounds.found, settings, count), timer)
+
+    def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         """Return a progress bar over time, if that is limited, else over rounds."""
-        title = f"{self.agent.name} iterated, {name}"
+        title = f"{self.agent.name} iterated, {problem.name}"
         if budget.seconds is not None:
-            return progress_bar(title, budget.seconds, lambda *_: time.perf_counter() - rounds.begin)
-        return progress_bar(title, self.rounds if budget.is_unlimited else None, lambda *_: len(rounds.found))
+            start = time.perf_counter()
+            return progress_bar(title, budget.seconds, lambda *_: time.perf_counter() - start)
+        return progress_bar(title, self.rounds if budget.is_unlimited else None, lambda number, *_: number)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """The plan that won, its seconds, and how many were timed; None if the cost decided."""
+
+    plan: Plan
+    run_time: float | None
+    measurements: int | None
+    interrupted: bool = False  # while timing
 
 
 def _finalists(plans: Sequence[Plan], settings: Sequence[SchedulingProblem], count: int) -> list[Plan]:
@@ -170,15 +183,13 @@ def _finalists(plans: Sequence[Plan], settings: Sequence[SchedulingProblem], cou
     return [plan for plan in in_turn if plan is not None][:count]
 
 
-def _fastest(
-    problem: SchedulingProblem, finalists: Sequence[Plan], timer: Timer | None
-) -> tuple[Plan, float | None, int]:
-    """Time schedules as schedules of the problem: the fastest, its seconds, and how many were timed.
+def _fastest(problem: SchedulingProblem, finalists: Sequence[Plan], timer: Timer | None) -> _Choice:
+    """Time schedules as schedules of the problem.
 
     Each runs in turns with the fastest one before it. Whatever number of cores they were made for, they run on the problem's
     threads. If none runs, it is the first one. Ctrl-C ends the measurements.
     """
-    fastest, run_time, timed = finalists[0], math.inf, 0
+    fastest, run_time, timed, interrupted = finalists[0], math.inf, 0, True
     with opened(timer) as clock, suppress(KeyboardInterrupt):
         for plan in finalists:
             cost = _cost_for(problem, plan)
@@ -192,7 +203,8 @@ def _fastest(
             timed += 1
             if is_faster:
                 fastest, run_time = plan, seconds
-    return fastest, None if math.isinf(run_time) else run_time, timed
+        interrupted = False
+    return _Choice(fastest, None if math.isinf(run_time) else run_time, timed, interrupted)
 
 
 def _cost_for(problem: SchedulingProblem, plan: Plan) -> float | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halidegym.agents.agent import Agent, Budget, check_at_least, check_seed, problem_of
+from halidegym.agents.agent import Agent
+from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import AnySpace, SpaceSolution
@@ -17,7 +18,9 @@ from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
-from halidegym.native._core import SearchResult, Solution, Weights
+from halidegym.envs.timing.timers import Timer
+from halidegym.native._core import SearchResult, Solution, Space, Weights
+from halidegym.native.checks import INT64_MAX, check_at_least
 from halidegym.native.weights import resolve_weights
 
 
@@ -30,39 +33,45 @@ class NativeSearch(Agent):
         weights: of the cost model, or the path of a ``.weights`` file; None for the pretrained ones.
     """
 
-    subtiling: bool = True
-    memory_limit: int | None = None
+    subtiling: bool = Rules.subtiling
+    memory_limit: int | None = Rules.memory_limit
     weights: Weights | str | Path | None = None
 
     def __post_init__(self) -> None:
-        check_at_least(0, memory_limit=self.memory_limit)
-
-    def plan(
-        self,
-        problem_or_env: Any,
-        *,
-        seconds: float | None = None,
-        evaluations: int | None = None,
-        expansions: int | None = None,
-        measurements: int | None = None,
-        seed: int = 0,
-        progress: bool = False,
-    ) -> Plan:
-        """Search for a good schedule; see `Agent.plan`."""
-        budget = Budget(seconds, evaluations, expansions, measurements)
-        problem = problem_of(problem_or_env)
-        check_seed(seed)
-        with self._bar(problem, budget) if progress else nullcontext() as on_progress:
-            return self.search(problem, budget, seed, on_progress)
+        check_at_least(0, INT64_MAX, memory_limit=self.memory_limit)
 
     def search(
-        self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None = None
+        self,
+        problem: SchedulingProblem,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        timer: Timer | None = None,
     ) -> Plan:
-        """Do what `plan` does, with a callback, which can end the search from another thread."""
+        """Do what `plan` does; see `Agent.search`."""
+        return self._plan(problem, seed, lambda space: self._search(space, budget, seed, on_progress))
+
+    def search_space(
+        self,
+        space: AnySpace,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        measure: Callable[[Any], float] | None = None,
+    ) -> SpaceSolution:
+        """Do what `solve` does; see `Agent.search_space`."""
+        return self._solution(seed, self._search(space, budget, seed, on_progress))
+
+    @abstractmethod
+    def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
+        """Run the search."""
+
+    def _plan(self, problem: SchedulingProblem, seed: int, search: Callable[[Space], SearchResult]) -> Plan:
+        """Return what a search of the problem's schedules finds as a plan."""
         weights = resolve_weights(self.weights)
         start, cpu_start = time.perf_counter(), time.process_time()
         rules = Rules(subtiling=self.subtiling, memory_limit=self.memory_limit)
-        result = self._search(rules.space(problem, weights), budget, seed, on_progress)
+        result = search(rules.space(problem, weights))
         elapsed, cpu_elapsed = time.perf_counter() - start, time.process_time() - cpu_start
         return Plan(
             agent=repr(self),
@@ -79,39 +88,11 @@ class NativeSearch(Agent):
             seconds=elapsed,
             cpu_seconds=cpu_elapsed,
             history=_history(result),
-            interrupted=self._was_interrupted(result, budget),
+            ended_by=result.ended_by,
         )
 
-    def solve(
-        self,
-        space: AnySpace,
-        *,
-        seconds: float | None = None,
-        evaluations: int | None = None,
-        expansions: int | None = None,
-        seed: int = 0,
-    ) -> SpaceSolution:
-        """Search any space for its cheapest complete state: what `plan` does for schedules.
-
-        Args:
-            space: a `SyntheticTree`, an object with the methods of `SearchSpace`, or the `Space` of a scheduling problem,
-                which has its own rules and weights.
-            seconds: as for `plan`.
-            evaluations: as for `plan`.
-            expansions: as for `plan`.
-            seed: as for `plan`.
-
-        Raises:
-            InvalidParameter: an argument is out of its range, or `space` is none.
-            SearchExhausted: the space has no acceptable complete state, or the agent's limits leave none.
-        """
-        return self.search_space(space, Budget(seconds, evaluations, expansions), check_seed(seed))
-
-    def search_space(
-        self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None = None
-    ) -> SpaceSolution:
-        """Do what `solve` does, with a callback, which can end the search from another thread."""
-        result = self._search(space, budget, seed, on_progress)
+    def _solution(self, seed: int, result: SearchResult[Any]) -> SpaceSolution:
+        """Return what a search of any space found."""
         return SpaceSolution(
             agent=repr(self),
             seed=seed,
@@ -123,20 +104,8 @@ class NativeSearch(Agent):
             expansions=result.expansions,
             seconds=result.seconds,
             history=_history(result),
-            interrupted=self._was_interrupted(result, budget),
+            ended_by=result.ended_by,
         )
-
-    @abstractmethod
-    def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
-        """Run the search."""
-
-    @abstractmethod
-    def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
-        """Return the progress bar of this search."""
-
-    def _was_interrupted(self, result: SearchResult, budget: Budget) -> bool:
-        """Return whether the search ended before its time."""
-        return bool(result.interrupted)
 
 
 def _candidates(solutions: list[Solution]) -> tuple[Candidate, ...]:

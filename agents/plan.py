@@ -6,8 +6,9 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from halidegym.agents.budget import EndedBy
 from halidegym.envs.problems.fingerprint import Fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
@@ -15,7 +16,7 @@ from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
 
-_KIND, _VERSION = "halidegym plan", 1
+_KIND, _VERSION = "halidegym plan", 2
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Plan:
         seconds: wall-clock time of the search.
         cpu_seconds: CPU time of the search, all threads together.
         history: the improvements of the best cost, in order.
-        interrupted: whether the search was ended early, by Ctrl-C or by a budget.
+        ended_by: "finished", "budget" or "interrupt"; see `EndedBy`.
         run_time: seconds that `schedule` took when the agent timed it; None if it did not.
         measurements: how many schedules the agent timed; None if it does not measure.
     """
@@ -85,7 +86,7 @@ class Plan:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     history: tuple[Improvement, ...] = ()
-    interrupted: bool = False
+    ended_by: EndedBy = "finished"
     run_time: float | None = None
     measurements: int | None = None
 
@@ -158,7 +159,7 @@ class Plan:
                 seconds=document["seconds"],
                 cpu_seconds=document["cpu_seconds"],
                 history=tuple(Improvement(**entry) for entry in document["history"]),
-                interrupted=document["interrupted"],
+                ended_by=_ended_by(document["ended_by"]),
                 run_time=document["run_time"],
                 measurements=document["measurements"],
             )
@@ -175,9 +176,18 @@ def _read(path: str | Path) -> dict[str, Any]:
         raise FormatError(f"{path} is no plan: {error}. Give a file written by Plan.save") from error
     if not isinstance(document, dict) or document.get("kind") != _KIND:
         raise FormatError(f"{path} is no plan; give a file written by Plan.save")
+    if document.get("version") == 1:  # knew only whether something had ended the search early
+        return document | {"ended_by": "budget" if document.get("interrupted") else "finished"}
     if document.get("version") != _VERSION:
         raise FormatError(f"{path} is a plan of version {document.get('version')}, not {_VERSION}; save the plan again")
     return document
+
+
+def _ended_by(entry: Any) -> EndedBy:
+    if entry not in get_args(EndedBy):
+        raise KeyError(f"ended_by: {entry!r}")
+    known: EndedBy = entry
+    return known
 
 
 def _candidates(entries: Any) -> tuple[Candidate, ...]:

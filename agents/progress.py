@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from halidegym.agents.agent import Budget
+from halidegym.agents.budget import Budget
 
 #: Receives pass (or round), depth, evaluations, expansions and the best cost so far; returns whether to go on.
 OnProgress = Callable[[int, int, int, int, float], bool]

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent import futures
+from concurrent.futures import Future
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from halidegym.agents.agent import Budget
+from halidegym.agents.budget import Budget, EndedBy
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import SpaceSolution
+from halidegym.native._core import OutOfResources
 
 _MAX_CANDIDATES = 32
 
 Found = TypeVar("Found", Plan, SpaceSolution)
+Result = TypeVar("Result")
 
 Round: TypeAlias = Callable[[int, Budget, int, OnProgress], Found]
 """Searches once: given the number of the round, its budget, its seed, and what ends it early."""
@@ -54,13 +58,19 @@ class Rounds(Generic[Found]):
 
     def run(self, on_progress: OnProgress | None = None) -> None:
         """Run batches of rounds; the next one begins when all of a batch are over, so that counts decide reproducibly."""
-        with ThreadPoolExecutor(self._workers) as pool:
-            while not self._is_over():
-                share = self._share()
-                first = len(self.found)
-                batch = range(first, first + self._batch_size())
-                self._starts += [time.perf_counter() - self.begin] * len(batch)
-                self.found += self._wait([pool.submit(self._run, i, share, on_progress) for i in batch])
+        while not self._is_over():
+            share = self._share()
+            first = len(self.found)
+            batch = range(first, first + self._batch_size())
+            self._starts += [time.perf_counter() - self.begin] * len(batch)
+            self.found += self._wait(self._start(batch, share, on_progress))
+
+    @property
+    def ended_by(self) -> EndedBy:
+        """Why there are no more rounds."""
+        if self.stopped.is_set():
+            return "interrupt"
+        return "finished" if self._budget.is_unlimited else "budget"
 
     @property
     def evaluations(self) -> int:
@@ -95,23 +105,41 @@ class Rounds(Generic[Found]):
         return tuple(best)
 
     def _run(self, index: int, budget: Budget, on_progress: OnProgress | None) -> Found:
-        def go_on(*state: Any) -> bool:
-            return not self.stopped.is_set() and (on_progress is None or on_progress(*state))
+        def go_on(_pass: int, *state: Any) -> bool:
+            if on_progress is not None and not on_progress(index, *state):
+                self.stopped.set()
+            return not self.stopped.is_set()
 
         # The first round is the search without iterations.
         seed = self._seed if index == 0 else int(np.random.SeedSequence([self._seed, index]).generate_state(1)[0])
         return self._run_round(index, budget, seed, go_on)
 
-    def _wait(self, futures: list[Future[Found]]) -> list[Found]:
+    def _start(self, batch: range, share: Budget, on_progress: OnProgress | None) -> list[Future[Found]]:
+        running: list[Future[Found]] = []
+        try:
+            for index in batch:
+                running.append(_in_thread(functools.partial(self._run, index, share, on_progress)))
+        except RuntimeError as error:
+            self._stop(running)
+            raise OutOfResources(
+                f"worker {len(running) + 1} of {len(batch)} cannot start ({error}); give fewer workers"
+            ) from error
+        return running
+
+    def _wait(self, running: list[Future[Found]]) -> list[Found]:
         """Wait for all rounds of a batch. Ctrl-C and errors end those that go on."""
         try:
-            return [future.result() for future in futures]
+            return [future.result() for future in running]
         except KeyboardInterrupt:
-            self.stopped.set()
-            return [future.result() for future in futures]
+            self._stop(running)
+            return [future.result() for future in running]
         except BaseException:
-            self.stopped.set()
+            self._stop(running)
             raise
+
+    def _stop(self, running: list[Future[Found]]) -> None:
+        self.stopped.set()
+        futures.wait(running)
 
     def _is_over(self) -> bool:
         if not self.found:
@@ -147,6 +175,20 @@ class Rounds(Generic[Found]):
             None if evaluations is None else max(1, evaluations // self._workers),
             None if expansions is None else max(1, expansions // self._workers),
         )
+
+
+def _in_thread(function: Callable[[], Result]) -> Future[Result]:
+    """Call a function in a thread of its own, which the interpreter does not wait for when it exits."""
+    future: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(function())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
 
 
 def merge_candidates(winner: Found, rounds: Sequence[Found]) -> tuple[Candidate, ...]:

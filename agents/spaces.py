@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
+from halidegym.agents.budget import EndedBy
 from halidegym.agents.plan import Candidate, Improvement
 from halidegym.native._core import Space, SyntheticTree
 
@@ -19,7 +20,7 @@ class SearchSpace(Protocol):
     Planners are slower on a Python object than on a space in C++, and find the same; but the same seed draws other random
     schedules in C++, where they are drawn without listing all decisions.
 
-    Three more methods are optional:
+    More methods are optional. Planners look for exactly these names, and nobody notices if one is misspelt:
 
     - ``hash(state, depth) -> int``: a structural hash that looks `depth` levels deep, for the passes of `BeamSearch`; equal
       states have equal hashes. By default Python's ``hash(state)``.
@@ -69,7 +70,7 @@ class SpaceSolution:
         expansions: states expanded.
         seconds: wall-clock time of the search.
         history: the improvements of the best cost, in order.
-        interrupted: whether the search was ended early, by Ctrl-C or by a budget.
+        ended_by: "finished", "budget" or "interrupt"; see `EndedBy`.
     """
 
     agent: str
@@ -82,7 +83,7 @@ class SpaceSolution:
     expansions: int
     seconds: float
     history: tuple[Improvement, ...]
-    interrupted: bool
+    ended_by: EndedBy
 
     @property
     def actions(self) -> tuple[int, ...]:

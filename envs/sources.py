@@ -11,10 +11,12 @@ from typing import Any
 import halide as hl
 
 from halidegym.envs import pipelines
+from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.problem import PipelineLike, SchedulingProblem
 from halidegym.envs.problems.snapshot import Estimate
 from halidegym.envs.specification import saved_problem
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_kind, shown
 
 ProblemSource = PipelineLike | SchedulingProblem | Mapping[str, str]
 """A registered name, the path of an `.hlpipe` file, a Func, a Pipeline, a function that returns one, a problem, or one as
@@ -33,17 +35,19 @@ def load_problem(
 
     Args:
         source: the name of a registered pipeline, the path of an `.hlpipe` file, a `halide.Func` or `halide.Pipeline`,
-            a function that returns one, a `SchedulingProblem`, or one as `env.spec.to_json()` writes it.
+            a function that returns one, a generator, a `SchedulingProblem`, or one as `env.spec.to_json()` writes it.
         target: a Halide target string; this machine by default, or the target that a problem was made for.
         parallelism: number of cores to schedule for; the usable ones by default, or those that a problem was made for.
         estimates: of the pipeline's parameters and outputs, see `SchedulingProblem.from_pipeline`.
-        pipeline_options: arguments of the function that builds the pipeline, such as its `size`.
+        pipeline_options: arguments of the function that builds the pipeline, such as its `size`, or parameters of a
+            generator.
 
     Raises:
         InvalidParameter: there is no pipeline or file of this name, a problem was made for another target or cannot get
             estimates any more, or the pipeline has no such option.
         MissingEstimate, UnsupportedPipeline, FormatError, TypeError: see `SchedulingProblem.from_pipeline`.
     """
+    check_kind(Mapping, estimates=estimates, pipeline_options=pipeline_options)
     options = dict(pipeline_options or {})
     if isinstance(source, Mapping):
         source = saved_problem(source)
@@ -57,12 +61,15 @@ def load_problem(
     elif isinstance(source, str | os.PathLike):
         if not Path(source).is_file():
             raise InvalidParameter(
-                f"There is no pipeline {os.fspath(source)!r}: give one of {', '.join(pipelines.names())}; or the path of "
-                "an .hlpipe file, a halide.Func, a halide.Pipeline, a function that returns one, or a SchedulingProblem"
+                f"There is no pipeline {shown(os.fspath(source))}: give one of {', '.join(pipelines.names())}; or the path "
+                "of an .hlpipe file, a halide.Func, a halide.Pipeline, a function that returns one, or a SchedulingProblem"
             )
         _refuse(options, f"{os.fspath(source)} is built already")
     elif isinstance(source, hl.Func | hl.Pipeline):
         _refuse(options, f"a halide.{type(source).__name__} is built already")
+    elif is_generator(source):
+        name = _named(source.__name__, options)
+        source = generated_pipeline(source, "host" if target is None else target, options)
     elif options and callable(source):
         function = getattr(source, "__name__", type(source).__name__)
         _check_options(source, options, function)
@@ -126,7 +133,7 @@ def _check_options(build: Callable[..., Any], options: Mapping[str, Any], what: 
 
 def _refuse(given: Mapping[str, Any] | None, reason: str, argument: str = "pipeline_options") -> None:
     if given:
-        raise InvalidParameter(f"{argument}={dict(given)!r}: {reason}. Leave them out, or give what builds it")
+        raise InvalidParameter(f"{argument}={shown(dict(given))}: {reason}. Leave them out, or give what builds it")
 
 
 def _adapted(problem: SchedulingProblem, target: str | None, parallelism: int | None) -> SchedulingProblem:

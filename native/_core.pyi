@@ -29,6 +29,9 @@ class FormatError(Error, ValueError):
 class SearchExhausted(Error):  # noqa: N818
     """The search has no legal state left."""
 
+class OutOfResources(Error):  # noqa: N818
+    """The machine has not the memory or the threads for what was asked."""
+
 class CompileError(Error):
     """Halide rejected a schedule, or compiling it failed."""
 
@@ -345,6 +348,9 @@ def extract_problem(
 ) -> Problem:
     """The scheduling problem of a serialized pipeline with these parameters, as plain data."""
 
+def undersized_inputs(problem: Problem, pipeline: hl.Pipeline) -> list[str]:
+    """The inputs of which the problem's own pipeline reads more than their estimates provide, a sentence each."""
+
 def with_parallelism(problem: Problem, parallelism: int) -> Problem:
     """The same problem for a machine of another number of cores."""
 
@@ -375,6 +381,9 @@ class StageDirectives:
 
 def schedule_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
     """Return the calls as C++ source, as the Adams2019 autoscheduler prints it (section 13.7)."""
+
+def cpp_statements(problem: Problem, stages: Sequence[StageDirectives]) -> str:
+    """Return the calls as C++ statements on a `Halide::Pipeline` named `pipeline`, with names that are identifiers."""
 
 def python_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
     """Return the calls as Python statements on an `hl.Pipeline` named `pipeline`."""
@@ -628,7 +637,7 @@ class SyntheticTree:
     Planners compare path costs, i.e. the sum of all nodes from the root, of partial paths too. Nothing is stored.
     """
 
-    def __init__(self, *, branching: int = 4, depth: int = 8, delta: float = 100.0, seed: int = 0) -> None:
+    def __init__(self, *, branching: int = ..., depth: int = ..., delta: float = ..., seed: int = ...) -> None:
         """A tree whose inner nodes have `branching` children and whose leaves are at `depth`.
 
         Raises:
@@ -656,7 +665,10 @@ class SyntheticTree:
     def cost(self, state: SyntheticNode) -> float:
         """The path cost."""
 
-# Planners (search.cpp). A search that is interrupted by a budget, a callback or Ctrl-C returns the best so far.
+# Planners (search.cpp). A search that is ended by a budget, a callback or Ctrl-C returns the best so far.
+#
+# The parameters of each are an immutable object. Its constructor takes them by name, and has the defaults; they stand in the
+# structs of the same names in native/search/. It raises InvalidParameter if one is out of its range.
 
 _StateT_co = TypeVar("_StateT_co", covariant=True, default=State)
 
@@ -707,15 +719,40 @@ class SearchResult(Generic[_StateT_co]):
     @property
     def seconds(self) -> float: ...
     @property
-    def interrupted(self) -> bool: ...
+    def ended_by(self) -> Literal["finished", "budget", "interrupt"]:
+        """See `halidegym.agents.budget.EndedBy`."""
+
+@final
+class BeamOptions:
+    """Parameters of a beam search: an object with them as attributes."""
+
+    def __init__(
+        self, *, beam_size: int = ..., passes: int | None = ..., random_dropout: int = ..., seed: int = ...
+    ) -> None:
+        """Parameters of a beam search.
+
+        Args:
+            beam_size: states expanded per level.
+            passes: of the search; None for one if greedy, else five.
+            random_dropout: percent of runs in which no state is dropped at random.
+            seed: of the dropout.
+        """
+    @property
+    def beam_size(self) -> int: ...
+    @property
+    def passes(self) -> int | None: ...
+    @property
+    def num_passes(self) -> int:
+        """Of the search, the default resolved."""
+    @property
+    def random_dropout(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
 
 def beam_search(
     space: Any,
+    options: BeamOptions = ...,
     *,
-    beam_size: int = 32,
-    passes: int = 0,
-    random_dropout: int = 100,
-    seed: int = 0,
     max_seconds: float | None = None,
     max_evaluations: int | None = None,
     max_expansions: int | None = None,
@@ -725,10 +762,7 @@ def beam_search(
 
     Args:
         space: to search.
-        beam_size: states expanded per level.
-        passes: of the search; 0 for one if greedy, else five.
-        random_dropout: percent of runs in which no state is dropped at random.
-        seed: of the dropout.
+        options: of the search.
         max_seconds: wall-clock budget.
         max_evaluations: budget of cost evaluations.
         max_expansions: budget of expanded states.
@@ -738,22 +772,30 @@ def beam_search(
     Raises:
         InvalidParameter: a parameter is out of its range.
         SearchExhausted: no legal schedule is left.
+        OutOfResources: there is not enough memory.
     """
 
-def evaluated_states(
-    space: Space, *, beam_size: int = 32, passes: int = 0, random_dropout: int = 100, seed: int = 0
-) -> list[tuple[NDArray[np.float32], float]]:
+def evaluated_states(space: Space, options: BeamOptions = ...) -> list[tuple[NDArray[np.float32], float]]:
     """All that a beam search evaluates, in order: features [stages, 39] and cost."""
+
+@final
+class RandomSearchOptions:
+    """Parameters of a random search: an object with them as attributes."""
+
+    def __init__(self, *, seed: int = ...) -> None: ...
+    @property
+    def seed(self) -> int: ...
 
 def random_search(
     space: Any,
+    options: RandomSearchOptions = ...,
     *,
-    seed: int = 0,
     max_seconds: float | None = None,
     max_evaluations: int | None = None,
+    max_expansions: int | None = None,
     on_progress: Callable[[int, int, int, int, float], bool] | None = None,
 ) -> SearchResult[Any]:
-    """The best of many complete schedules, each decision drawn uniformly; arguments as for `beam_search`.
+    """The best of many complete schedules, each decision drawn uniformly; limits as for `beam_search`.
 
     Raises:
         InvalidParameter: there is no budget, or a parameter is out of its range.
@@ -768,9 +810,9 @@ def exhaustive_search(
     max_expansions: int | None = None,
     on_progress: Callable[[int, int, int, int, float], bool] | None = None,
 ) -> SearchResult[Any]:
-    """Every complete schedule, each evaluated once; arguments as for `beam_search`.
+    """Every complete schedule, each evaluated once; limits as for `beam_search`.
 
-    The number of evaluations is that of the complete schedules, if the search was not interrupted.
+    The number of evaluations is that of the complete schedules, if the search finished.
 
     Raises:
         InvalidParameter: a parameter is out of its range.
@@ -784,13 +826,13 @@ class TreePolicy:
     def __init__(
         self,
         *,
-        value: str = "mean_cost",
-        bonus: str = "multiplied",
-        exploration: float = 1.0,
-        log_factor: float = 1.0,
-        normalized: bool = False,
-        exploration_by_spread: bool = False,
-        exploration_decay: float = 1.0,
+        value: str = ...,
+        bonus: str = ...,
+        exploration: float = ...,
+        log_factor: float = ...,
+        normalized: bool = ...,
+        exploration_by_spread: bool = ...,
+        exploration_decay: float = ...,
     ) -> None:
         """Score children by value * (1 + bonus) or value + bonus, bonus = exploration * sqrt(log_factor * ln n / n_j).
 
@@ -806,6 +848,94 @@ class TreePolicy:
         Raises:
             InvalidParameter: a name is unknown.
         """
+    @property
+    def value(self) -> Literal["mean_cost", "mean_inverse", "best_cost", "success_rate"]: ...
+    @property
+    def bonus(self) -> Literal["multiplied", "added"]: ...
+    @property
+    def exploration(self) -> float: ...
+    @property
+    def log_factor(self) -> float: ...
+    @property
+    def normalized(self) -> bool: ...
+    @property
+    def exploration_by_spread(self) -> bool: ...
+    @property
+    def exploration_decay(self) -> float: ...
+
+@final
+class MctsOptions:
+    """Parameters of a tree search: an object with them as attributes."""
+
+    def __init__(
+        self,
+        *,
+        trees: int = ...,
+        greedy_trees: int = ...,
+        epsilon: float = ...,
+        deviations: float | None = ...,
+        draws: int = ...,
+        first_beam: int | None = ...,
+        iterations: int | None = ...,
+        seconds_per_decision: float | None = ...,
+        policy: TreePolicy = ...,
+        winner: str = ...,
+        widening: float = ...,
+        front_loading: float = ...,
+        tree_memory: int = ...,
+        threads: int = ...,
+        seed: int = ...,
+    ) -> None:
+        """Parameters of a tree search.
+
+        Args:
+            trees: how many, up to 65,536.
+            greedy_trees: how many of them simulate greedily.
+            epsilon: probability of a greedy step in the simulations of the others, where they repeat nothing.
+            deviations: steps of these simulations, on average, that do not repeat the best known state; None repeats
+                nothing.
+            draws: their random children are the best of so many.
+            first_beam: size of a beam whose first pass gives the first complete state.
+            iterations: of each tree per decision.
+            seconds_per_decision: wall-clock time.
+            policy: that a tree explores by.
+            winner: "best" or "average".
+            widening: exponent of the number of children by visits.
+            front_loading: power by which the rest of a budget falls with the decisions left.
+            tree_memory: bytes of all nodes.
+            threads: to run the trees on.
+            seed: of the random numbers.
+        """
+    @property
+    def trees(self) -> int: ...
+    @property
+    def greedy_trees(self) -> int: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def deviations(self) -> float | None: ...
+    @property
+    def draws(self) -> int: ...
+    @property
+    def first_beam(self) -> int | None: ...
+    @property
+    def iterations(self) -> int | None: ...
+    @property
+    def seconds_per_decision(self) -> float | None: ...
+    @property
+    def policy(self) -> TreePolicy: ...
+    @property
+    def winner(self) -> Literal["best", "average"]: ...
+    @property
+    def widening(self) -> float: ...
+    @property
+    def front_loading(self) -> float: ...
+    @property
+    def tree_memory(self) -> int: ...
+    @property
+    def threads(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
 
 @final
 class MctsResult(SearchResult[_StateT_co]):
@@ -817,55 +947,29 @@ class MctsResult(SearchResult[_StateT_co]):
 
 def mcts(
     space: Any,
-    *,
-    trees: int = 16,
-    greedy_trees: int = 1,
-    epsilon: float = 0.0,
-    deviations: float | None = None,
-    draws: int = 1,
-    first_beam: int | None = None,
-    iterations: int | None = None,
-    seconds_per_decision: float | None = None,
-    policy: TreePolicy = ...,
-    winner: str = "best",
-    widening: float = 1.0,
-    front_loading: float = 1.0,
-    tree_memory: int = 2**30,
-    threads: int = 1,
+    options: MctsOptions = ...,
     measure: Callable[[Any, list[int]], float | None] | None = None,
-    seed: int = 0,
+    *,
     max_seconds: float | None = None,
     max_evaluations: int | None = None,
     max_expansions: int | None = None,
     on_progress: Callable[[int, int, int, int, float], bool] | None = None,
 ) -> MctsResult[Any]:
-    """Monte Carlo tree search with an ensemble of trees (Haj-Ali et al. 2020, Figure 6); the rest as for `beam_search`.
+    """Monte Carlo tree search with an ensemble of trees (Haj-Ali et al. 2020, Figure 6); limits as for `beam_search`.
 
     The result has one pass per decision that left a choice. Budgets are divided among the decisions left if there is
     neither a limit of iterations nor of seconds per decision.
 
     Args:
         space: to search.
-        trees: how many.
-        greedy_trees: how many of them simulate greedily.
-        epsilon: probability of a greedy step in the simulations of the others, where they repeat nothing.
-        deviations: steps of these simulations, on average, that do not repeat the best known state; None repeats nothing.
-        draws: their random children are the best of so many.
-        first_beam: size of a beam whose first pass gives the first complete state.
-        iterations: of each tree per decision.
-        seconds_per_decision: wall-clock time.
-        policy: that a tree explores by.
-        winner: "best" or "average".
-        widening: exponent of the number of children by visits.
-        front_loading: power by which the rest of a budget falls with the decisions left.
-        tree_memory: bytes of all nodes.
-        threads: to run the trees on.
+        options: of the search.
         measure: from a complete state and its actions to seconds, infinite if it failed, or None if there is nothing to
             tell; called by one thread at a time.
 
     Raises:
         InvalidParameter: a parameter is out of its range, or nothing limits the search.
         SearchExhausted: no random schedule was legal.
+        OutOfResources: there is not enough memory, or a thread cannot start.
     """
 
 def rollout_speed(space: Space, *, seconds: float = 1.0, seed: int = 0) -> tuple[float, float]:
@@ -900,33 +1004,57 @@ class Mb2fbsResult(SearchResult[_StateT_co]):
     def pass_complete_states(self) -> list[int]:
         """Complete states taken off the queue, per pass."""
 
+@final
+class Mb2fbsOptions:
+    """Parameters of an MB2FBS: an object with them as attributes; see `halidegym.agents.planners.mb2fbs.MB2FBS`."""
+
+    def __init__(
+        self,
+        *,
+        beta1: int | None = ...,
+        beta2: int | None = ...,
+        beta: int | None = ...,
+        memory: int | None = ...,
+        passes: int = ...,
+        priority: str | Callable[[float, int, float, float], float] = ...,
+        stop_at_complete: bool = ...,
+    ) -> None:
+        """Parameters of an MB2FBS.
+
+        Args:
+            beta1: states expanded per iteration; None for all.
+            beta2: states kept per iteration; None for all.
+            beta: states expanded per depth of a pass; None for any number.
+            memory: states in a queue; None for any number.
+            passes: of the search.
+            priority: "cost", "depth_and_cost", or a function of cost, depth, X and D_max; the larger goes first.
+            stop_at_complete: end a pass at the first complete state.
+        """
+    @property
+    def beta1(self) -> int | None: ...
+    @property
+    def beta2(self) -> int | None: ...
+    @property
+    def beta(self) -> int | None: ...
+    @property
+    def memory(self) -> int | None: ...
+    @property
+    def passes(self) -> int: ...
+    @property
+    def priority(self) -> Literal["cost", "depth_and_cost"] | Callable[[float, int, float, float], float]: ...
+    @property
+    def stop_at_complete(self) -> bool: ...
+
 def mb2fbs(
     space: Any,
+    options: Mb2fbsOptions = ...,
     *,
-    beta1: int | None = 28,
-    beta2: int | None = 4,
-    beta: int | None = 32,
-    memory: int | None = None,
-    passes: int = 5,
-    priority: str | Callable[[float, int, float, float], float] = "depth_and_cost",
-    stop_at_complete: bool = False,
     max_seconds: float | None = None,
     max_evaluations: int | None = None,
     max_expansions: int | None = None,
     on_progress: Callable[[int, int, int, int, float], bool] | None = None,
 ) -> Mb2fbsResult[Any]:
-    """Memory-bounded best-first beam search (Gao et al. 2022); see `halidegym.agents.planners.mb2fbs.MB2FBS`.
-
-    Args:
-        space: to search.
-        beta1: states expanded per iteration; None for all.
-        beta2: states kept per iteration; None for all.
-        beta: states expanded per depth of a pass; None for any number.
-        memory: states in a queue; None for any number.
-        passes: of the search.
-        priority: "cost", "depth_and_cost", or a function of cost, depth, X and D_max; the larger goes first.
-        stop_at_complete: end a pass at the first complete state.
-        max_seconds, max_evaluations, max_expansions, on_progress: as for `beam_search`.
+    """Memory-bounded best-first beam search (Gao et al. 2022); limits as for `beam_search`.
 
     Raises:
         InvalidParameter: a parameter is out of its range, or `memory` is too small for the others.
@@ -935,13 +1063,32 @@ def mb2fbs(
 
 # Bandits on the graph of states (search_tag.cpp)
 
+@final
+class TagOptions:
+    """Parameters of threshold ascent on a graph: an object with them as attributes."""
+
+    def __init__(self, *, best_rewards: int = ..., delta: float = ..., merge: bool = ..., seed: int = ...) -> None:
+        """Parameters of threshold ascent on a graph.
+
+        Args:
+            best_rewards: of which the bandit asks where they came from.
+            delta: of the bandit.
+            merge: whether equal states are one vertex; if not, the graph is a tree.
+            seed: of the random walks.
+        """
+    @property
+    def best_rewards(self) -> int: ...
+    @property
+    def delta(self) -> float: ...
+    @property
+    def merge(self) -> bool: ...
+    @property
+    def seed(self) -> int: ...
+
 def tag_search(
     space: Any,
+    options: TagOptions = ...,
     *,
-    best_rewards: int = 100,
-    delta: float = 1.0,
-    merge: bool = True,
-    seed: int = 0,
     max_seconds: float | None = None,
     max_evaluations: int | None = None,
     max_expansions: int | None = None,
@@ -949,44 +1096,42 @@ def tag_search(
 ) -> SearchResult[Any]:
     """Threshold Ascent on Graph (de Mesmay et al. 2009); ends by itself once it knows all complete states.
 
-    Args:
-        space: to search.
-        best_rewards: of which the bandit asks where they came from.
-        delta: of the bandit.
-        merge: whether equal states are one vertex; if not, the graph is a tree.
-        seed: of the random walks.
-        max_seconds: as for `beam_search`.
-        max_evaluations: of complete states.
-        max_expansions: as for `beam_search`.
-        on_progress: as for `beam_search`.
+    The limits are as for `beam_search`; evaluations are of complete states.
 
     Raises:
         InvalidParameter: a parameter is out of its range.
         SearchExhausted: there is no legal schedule, or none was found by many random walks.
     """
 
+@final
+class UctOptions:
+    """Parameters of upper confidence bounds on a tree: an object with them as attributes."""
+
+    def __init__(self, *, exploration: float = ..., merge: bool = ..., seed: int = ...) -> None:
+        """Parameters of upper confidence bounds on a tree.
+
+        Args:
+            exploration: weight of the confidence radius sqrt(ln n / n_i).
+            merge: whether equal states are one vertex; if not, the graph is a tree.
+            seed: of the random walks.
+        """
+    @property
+    def exploration(self) -> float: ...
+    @property
+    def merge(self) -> bool: ...
+    @property
+    def seed(self) -> int: ...
+
 def uct_search(
     space: Any,
+    options: UctOptions = ...,
     *,
-    exploration: float = ...,
-    merge: bool = False,
-    seed: int = 0,
     max_seconds: float | None = None,
     max_evaluations: int | None = None,
     max_expansions: int | None = None,
     on_progress: Callable[[int, int, int, int, float], bool] | None = None,
 ) -> SearchResult[Any]:
-    """UCT (Kocsis and Szepesvári 2006) in the setting of `tag_search`; other arguments as there.
-
-    Args:
-        space: to search.
-        exploration: weight of the confidence radius sqrt(ln n / n_i); the square root of 2 by default.
-        merge: whether equal states are one vertex; if not, the graph is a tree.
-        seed: of the random walks.
-        max_seconds: as for `beam_search`.
-        max_evaluations: of complete states.
-        max_expansions: as for `beam_search`.
-        on_progress: as for `beam_search`.
+    """UCT (Kocsis and Szepesvári 2006) in the setting of `tag_search`; limits as there.
 
     Raises:
         InvalidParameter: a parameter is out of its range, or a cost is not positive.
@@ -1057,8 +1202,10 @@ class Environment:
 
 # Schedules on Halide's side (halide_schedule.cpp)
 
-def apply_schedule(problem: Problem, stages: Sequence[StageDirectives], pipeline: hl.Pipeline) -> None:
-    """Make the scheduling calls on an unscheduled pipeline: the problem's own or another copy of it.
+def apply_schedule(
+    problem: Problem, stages: Sequence[StageDirectives], original: hl.Pipeline, pipeline: hl.Pipeline
+) -> None:
+    """Make the scheduling calls on an unscheduled pipeline: the problem's own, `original`, or one built in the same way.
 
     Raises:
         InvalidParameter: it is a different pipeline, or has a schedule already.

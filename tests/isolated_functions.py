@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import time
 
 import halide as hl
 
+from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.processes.resources import Resources, measure
 from halidegym.native._core import InvalidParameter
 
@@ -31,3 +34,15 @@ def crash(words: str) -> None:
 
 def work() -> tuple[int, Resources]:
     return measure(lambda: len(bytearray(64 * 2**20)) + sum(range(3_000_000)))
+
+
+def input_is_empty() -> bool:
+    return sys.stdin.read() == ""
+
+
+def take(size: int) -> int:
+    return len(bytearray(size))
+
+
+def wait_in_another_process() -> None:
+    run_isolated(time.sleep, 1000)

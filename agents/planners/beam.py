@@ -5,12 +5,14 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from halidegym.agents.agent import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import InvalidParameter, SearchResult, beam_search
+from halidegym.native._core import BeamOptions, SearchResult, beam_search
+
+_DEFAULTS = BeamOptions()
 
 
 @dataclass(frozen=True)
@@ -28,42 +30,20 @@ class BeamSearch(NativeSearch):
             100 drops none.
     """
 
-    beam_size: int = 32
-    passes: int | None = None
-    random_dropout: int = 100
+    beam_size: int = _DEFAULTS.beam_size
+    passes: int | None = _DEFAULTS.passes
+    random_dropout: int = _DEFAULTS.random_dropout
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, beam_size=self.beam_size, passes=self.passes)
-        check_dropout(self.random_dropout)
+        self._options(seed=0)
 
-    @property
-    def num_passes(self) -> int:
-        """How often to search, the default resolved."""
-        return self.passes if self.passes is not None else 1 if self.beam_size == 1 else 5
+    def _options(self, seed: int) -> BeamOptions:
+        return BeamOptions(beam_size=self.beam_size, passes=self.passes, random_dropout=self.random_dropout, seed=seed)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
-        return beam_search(
-            space,
-            beam_size=self.beam_size,
-            passes=self.num_passes,
-            random_dropout=self.random_dropout,
-            seed=seed,
-            **budget.limits,
-            on_progress=on_progress,
-        )
+        return beam_search(space, self._options(seed), **budget.limits, on_progress=on_progress)
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
-        depth = 2 * problem.num_nodes
-        return progress_bar(f"Beam search, {problem.name}", self.num_passes * depth, lambda p, d, _: p * depth + d)
-
-
-def check_dropout(random_dropout: int) -> None:
-    """Check the percentage of random dropout.
-
-    Raises:
-        InvalidParameter: it is no integer from 0 to 100.
-    """
-    check_at_least(0, random_dropout=random_dropout)
-    if random_dropout > 100:
-        raise InvalidParameter(f"random_dropout={random_dropout} is out of range; give a percentage from 0 to 100")
+        depth, passes = 2 * problem.num_nodes, self._options(seed=0).num_passes
+        return progress_bar(f"Beam search, {problem.name}", passes * depth, lambda p, d, _: p * depth + d)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from halidegym.agents.agent import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
@@ -17,16 +17,17 @@ from halidegym.native._core import (
     estimate_num_schedules,
     exhaustive_search,
 )
+from halidegym.native.checks import INT64_MAX, check_at_least
 
 
 @dataclass(frozen=True)
 class ExhaustiveSearch(NativeSearch):
     """Evaluate every complete schedule once, in the order of the decisions, and keep the best.
 
-    Unless the plan is `interrupted`, its cost is the optimum under the cost model, and its `evaluations` are the number of
-    complete schedules. Most problems have far too many. So without any budget this refuses a problem whose number,
-    estimated from random descents (Knuth 1975), is beyond `max_schedules`. With a budget it starts anyway, and looks at
-    the first ones in the order of the decisions.
+    If the plan is "finished" (`Plan.ended_by`), its cost is the optimum under the cost model, and its `evaluations` are the
+    number of complete schedules. Most problems have far too many. So without any budget this refuses a problem whose
+    number, estimated from random descents (Knuth 1975), is beyond `max_schedules`. With a budget it starts anyway, and looks
+    at the first ones in the order of the decisions.
 
     Attributes:
         max_schedules: how many complete schedules are few enough to begin without a budget.
@@ -36,7 +37,7 @@ class ExhaustiveSearch(NativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, max_schedules=self.max_schedules)
+        check_at_least(1, INT64_MAX, max_schedules=self.max_schedules)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         if budget.is_unlimited:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from halidegym.agents.agent import Budget
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
-from halidegym.agents.planners.beam import check_dropout
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import SearchResult, beam_search
+from halidegym.native._core import BeamOptions, SearchResult, beam_search
+
+_DEFAULTS = BeamOptions()
 
 
 @dataclass(frozen=True)
@@ -24,22 +25,17 @@ class Greedy(NativeSearch):
             Adams et al. 2019.
     """
 
-    random_dropout: int = 100
+    random_dropout: int = _DEFAULTS.random_dropout
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_dropout(self.random_dropout)
+        self._options(seed=0)
+
+    def _options(self, seed: int) -> BeamOptions:
+        return BeamOptions(beam_size=1, passes=1, random_dropout=self.random_dropout, seed=seed)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
-        return beam_search(
-            space,
-            beam_size=1,
-            passes=1,
-            random_dropout=self.random_dropout,
-            seed=seed,
-            **budget.limits,
-            on_progress=on_progress,
-        )
+        return beam_search(space, self._options(seed), **budget.limits, on_progress=on_progress)
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         return progress_bar(f"Greedy search, {problem.name}", 2 * problem.num_nodes, lambda _pass, depth, _: depth)

@@ -7,15 +7,18 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from halidegym.agents.agent import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import InvalidParameter, Mb2fbsResult, mb2fbs
+from halidegym.native._core import InvalidParameter, Mb2fbsOptions, Mb2fbsResult, mb2fbs
+from halidegym.native.checks import check_at_least
 
 Priority: TypeAlias = Literal["cost", "depth_and_cost"] | Callable[[float, int, float, float], float]
 """A name, or a function of a state's cost, its depth, X and D_max; the larger goes first (`MB2FBS`)."""
+
+_DEFAULTS = Mb2fbsOptions()
 
 PRESETS: tuple[str, ...] = (
     "breadth_first",
@@ -55,23 +58,17 @@ class MB2FBS(NativeSearch):
             overestimates the cost of completion, that one is optimal, as in A*.
     """
 
-    beta1: int | None = 28
-    beta2: int | None = 4
-    beta: int | None = 32
-    memory: int | None = None
-    passes: int = 5
-    priority: Priority = "depth_and_cost"
-    stop_at_complete: bool = False
+    beta1: int | None = _DEFAULTS.beta1
+    beta2: int | None = _DEFAULTS.beta2
+    beta: int | None = _DEFAULTS.beta
+    memory: int | None = _DEFAULTS.memory
+    passes: int = _DEFAULTS.passes
+    priority: Priority = _DEFAULTS.priority
+    stop_at_complete: bool = _DEFAULTS.stop_at_complete
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, beta1=self.beta1, beta=self.beta, memory=self.memory, passes=self.passes)
-        check_at_least(0, beta2=self.beta2)
-        if not callable(self.priority) and self.priority not in ("cost", "depth_and_cost"):
-            raise InvalidParameter(
-                f'priority={self.priority!r} is unknown; give "cost", "depth_and_cost", or a function of cost, depth, X '
-                "and D_max"
-            )
+        self._options()
 
     @classmethod
     def preset(cls, name: str, *, beta: int = 32, **changes: Any) -> MB2FBS:
@@ -108,9 +105,8 @@ class MB2FBS(NativeSearch):
             agent = replace(agent, passes=1, priority="cost")
         return replace(agent, **changes)
 
-    def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> Mb2fbsResult:
-        return mb2fbs(
-            space,
+    def _options(self) -> Mb2fbsOptions:
+        return Mb2fbsOptions(
             beta1=self.beta1,
             beta2=self.beta2,
             beta=self.beta,
@@ -118,9 +114,10 @@ class MB2FBS(NativeSearch):
             passes=self.passes,
             priority=self.priority,
             stop_at_complete=self.stop_at_complete,
-            **budget.limits,
-            on_progress=on_progress,
         )
+
+    def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> Mb2fbsResult:
+        return mb2fbs(space, self._options(), **budget.limits, on_progress=on_progress)
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         depth = 2 * problem.num_nodes

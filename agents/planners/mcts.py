@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from halidegym.agents.agent import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.progress import OnProgress, progress_bar
-from halidegym.agents.spaces import AnySpace
+from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
-from halidegym.envs.timing.timers import RunTime, opened
-from halidegym.native._core import InvalidParameter, SearchResult, State, TreePolicy, mcts
+from halidegym.envs.timing.timers import Timer, opened
+from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, State, TreePolicy, mcts
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,9 @@ class Selection:
 
     value: Literal["mean_cost", "mean_inverse", "best_cost", "success_rate"]
     bonus: Literal["multiplied", "added"]
-    log_factor: float = 1.0
+    log_factor: float = TreePolicy().log_factor
     weight: float = 1.0
-    normalized: bool = False
+    normalized: bool = TreePolicy().normalized
 
 
 SELECTIONS = {
@@ -58,6 +57,7 @@ SELECTIONS = {
 exploration = 1/sqrt(2)), and the two that it describes as tried: the best cost, and the 0/1 reward."""
 
 
+_DEFAULTS = MctsOptions()
 _ITERATIONS = 100  # if nothing else limits the search
 
 _REPLAY: dict[str, Any] = {
@@ -76,8 +76,8 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "mcts_0.5s": {"seconds_per_decision": 0.5},
     "mcts_Cp10_30s": {"seconds_per_decision": 30.0, "exploration": 10.0},
     "mcts_sqrt2_30s": {"seconds_per_decision": 30.0, "selection": "mean_inverse", "exploration": math.sqrt(2)},
-    "mcts_cost+real_30s": {"seconds_per_decision": 30.0, "measure": RunTime()},
-    "mcts_cost+real_1s": {"seconds_per_decision": 1.0, "measure": RunTime()},
+    "mcts_cost+real_30s": {"seconds_per_decision": 30.0, "measured": True},
+    "mcts_cost+real_1s": {"seconds_per_decision": 1.0, "measured": True},
     "mcts_replay": _REPLAY,
     "mcts_beam": _REPLAY | {"first_beam": 32},
 }
@@ -122,57 +122,35 @@ class MCTS(NativeSearch):
             decisions left: 1 gives all decisions equal shares, more gives the first ones more.
         tree_memory: bytes for the nodes of all trees. When they are used up, the trees stop growing and simulations go on.
         threads: None for as many as there are usable cores.
-        measure: given a `Schedule`, returns its run time in seconds, infinite if it fails. Then not the cost decides, but
-            the run time of each tree's best schedule: they are measured one after another, each once. The plan's
-            schedule is the fastest. (In `solve` it is given a state.) `RunTime()` measures on this machine, `RunTime(timer)`
-            with a `RecordingTimer` or a `Replay`.
+        measured: not the cost decides, but the run time of each tree's best schedule: they are timed one after another,
+            each once, and the plan's schedule is the fastest. Run times come from the `timer` of `plan`, or from the
+            `measure` of `solve`.
     """
 
-    trees: int = 16
-    greedy_trees: int = 1
-    iterations: int | None = None
-    seconds_per_decision: float | None = None
+    trees: int = _DEFAULTS.trees
+    greedy_trees: int = _DEFAULTS.greedy_trees
+    iterations: int | None = _DEFAULTS.iterations
+    seconds_per_decision: float | None = _DEFAULTS.seconds_per_decision
     selection: str | Selection = "mean_cost"
-    exploration: float = 1.0
-    winner: Literal["best", "average"] = "best"
-    epsilon: float = 0.0
-    deviations: float | None = None
-    draws: int = 1
-    first_beam: int | None = None
-    exploration_by_spread: bool = False
-    exploration_decay: float = 1.0
-    widening: float = 1.0
-    front_loading: float = 1.0
-    tree_memory: int = 2**30
+    exploration: float = _DEFAULTS.policy.exploration
+    winner: Literal["best", "average"] = _DEFAULTS.winner
+    epsilon: float = _DEFAULTS.epsilon
+    deviations: float | None = _DEFAULTS.deviations
+    draws: int = _DEFAULTS.draws
+    first_beam: int | None = _DEFAULTS.first_beam
+    exploration_by_spread: bool = _DEFAULTS.policy.exploration_by_spread
+    exploration_decay: float = _DEFAULTS.policy.exploration_decay
+    widening: float = _DEFAULTS.widening
+    front_loading: float = _DEFAULTS.front_loading
+    tree_memory: int = _DEFAULTS.tree_memory
     threads: int | None = None
-    measure: Callable[[Any], float] | RunTime | None = None
+    measured: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, trees=self.trees, iterations=self.iterations, tree_memory=self.tree_memory)
-        check_at_least(1, threads=self.threads, draws=self.draws, first_beam=self.first_beam)
-        check_at_least(0, greedy_trees=self.greedy_trees)
-        if self.greedy_trees > self.trees:
-            raise InvalidParameter(
-                f"greedy_trees={self.greedy_trees} is more than trees={self.trees}; give at most that"
-            )
-        for name, value in (
-            ("seconds_per_decision", self.seconds_per_decision),
-            ("widening", self.widening),
-            ("front_loading", self.front_loading),
-            ("deviations", self.deviations),
-            ("exploration_decay", self.exploration_decay),
-        ):
-            if value is not None and not value > 0:
-                raise InvalidParameter(f"{name}={value} is out of range; give a number above 0")
-        if not self.exploration >= 0:
-            raise InvalidParameter(f"exploration={self.exploration} is out of range; give a number of at least 0")
-        if not 0 <= self.epsilon <= 1:
-            raise InvalidParameter(f"epsilon={self.epsilon} is no probability; give a number from 0 to 1")
-        if self.winner not in ("best", "average"):
-            raise InvalidParameter(f"winner={self.winner!r} is unknown; give 'best' or 'average'")
         if isinstance(self.selection, str) and self.selection not in SELECTIONS:
             raise InvalidParameter(f"selection={self.selection!r} is unknown; give one of {', '.join(SELECTIONS)}")
+        self._options(self.iterations, seed=0)
 
     @staticmethod
     def presets() -> tuple[str, ...]:
@@ -195,34 +173,66 @@ class MCTS(NativeSearch):
         return cls(**(_PRESETS[name] | changes))
 
     def search(
-        self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None = None
+        self,
+        problem: SchedulingProblem,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        timer: Timer | None = None,
     ) -> Plan:
-        """Do what `plan` does, with a callback, which can end the search from another thread."""
-        if self.measure is None:
+        """Do what `plan` does; see `Agent.search`."""
+        if not self.measured:
             return super().search(problem, budget, seed, on_progress)
-        with _of_states(self.measure, problem) as measure:
-            record = _Record(measure, budget.measurements)
-            recording = dataclasses.replace(self, measure=cast(Any, record))
-            plan = NativeSearch.search(recording, problem, budget, seed, on_progress)
-        return _by_run_time(dataclasses.replace(plan, agent=repr(self)), record)
+        with opened(timer) as clock:
 
-    def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
-        unlimited = self.seconds_per_decision is budget.seconds is budget.evaluations is budget.expansions is None
-        if isinstance(self.measure, RunTime):
-            raise InvalidParameter("RunTime() times schedules; in solve, measure must be a function of a state")
-        if self.measure is None or isinstance(self.measure, _Record):
-            record = self.measure
-        else:
-            record = _Record(self.measure, budget.measurements)
-        return mcts(
-            space,
+            def measure(state: State) -> float:
+                return clock.time(problem, Schedule.from_state(problem, state), cost=state.cost()).median_s
+
+            run_times = _RunTimes(measure, budget.measurements)
+            plan = self._plan(problem, seed, lambda space: self._search(space, budget, seed, on_progress, run_times))
+        return _by_run_time(plan, run_times)
+
+    def search_space(
+        self,
+        space: AnySpace,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        measure: Callable[[Any], float] | None = None,
+    ) -> SpaceSolution:
+        """Do what `solve` does; see `Agent.search_space`.
+
+        Raises:
+            InvalidParameter: the agent is to measure, and there is no `measure`.
+        """
+        if not self.measured:
+            return super().search_space(space, budget, seed, on_progress)
+        if measure is None:
+            raise InvalidParameter("measured=True, but only schedules can be timed; give solve a measure of the states")
+        run_times = _RunTimes(measure, budget.measurements)
+        return self._solution(seed, self._search(space, budget, seed, on_progress, run_times))
+
+    def _search(
+        self,
+        space: AnySpace,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None,
+        run_times: _RunTimes | None = None,
+    ) -> MctsResult:
+        is_unlimited = self.iterations is None and self.seconds_per_decision is None and budget.is_unlimited
+        options = self._options(_ITERATIONS if is_unlimited else self.iterations, seed)
+        return mcts(space, options, run_times, **budget.limits, on_progress=on_progress)
+
+    def _options(self, iterations: int | None, seed: int) -> MctsOptions:
+        return MctsOptions(
             trees=self.trees,
             greedy_trees=self.greedy_trees,
             epsilon=self.epsilon,
             deviations=self.deviations,
             draws=self.draws,
             first_beam=self.first_beam,
-            iterations=_ITERATIONS if unlimited and self.iterations is None else self.iterations,
+            iterations=iterations,
             seconds_per_decision=self.seconds_per_decision,
             policy=self._policy(),
             winner=self.winner,
@@ -230,10 +240,7 @@ class MCTS(NativeSearch):
             front_loading=self.front_loading,
             tree_memory=self.tree_memory,
             threads=len(os.sched_getaffinity(0)) if self.threads is None else self.threads,
-            measure=record,
             seed=seed,
-            **budget.limits,
-            on_progress=on_progress,
         )
 
     def _policy(self) -> TreePolicy:
@@ -252,19 +259,7 @@ class MCTS(NativeSearch):
         return progress_bar(f"Tree search, {problem.name}", 2 * problem.num_nodes, lambda _pass, depth, _: depth)
 
 
-@contextlib.contextmanager
-def _of_states(
-    measure: Callable[[Any], float] | RunTime, problem: SchedulingProblem
-) -> Iterator[Callable[[State], float]]:
-    """A measurement of schedules as one of complete states."""
-    if not isinstance(measure, RunTime):
-        yield lambda state: measure(Schedule.from_state(problem, state))
-        return
-    with opened(measure.timer) as timer:
-        yield lambda state: timer.time(problem, Schedule.from_state(problem, state), cost=state.cost()).median_s
-
-
-class _Record:
+class _RunTimes:
     """Measures complete states, each once, as long as the budget of measurements lasts."""
 
     def __init__(self, measure: Callable[[Any], float], measurements: int | None) -> None:
@@ -291,12 +286,12 @@ class _Record:
         return self._seconds.get(candidate.actions, math.inf)
 
 
-def _by_run_time(plan: Plan, record: _Record) -> Plan:
+def _by_run_time(plan: Plan, run_times: _RunTimes) -> Plan:
     """Return the plan with the fastest schedule first, where at least one could be measured."""
-    fastest = min((*plan.pass_candidates, *plan.candidates), key=record.seconds)
-    run_time = record.seconds(fastest)
+    fastest = min((*plan.pass_candidates, *plan.candidates), key=run_times.seconds)
+    run_time = run_times.seconds(fastest)
     if math.isinf(run_time):
-        return dataclasses.replace(plan, measurements=record.count)
+        return dataclasses.replace(plan, measurements=run_times.count)
     others = tuple(candidate for candidate in plan.candidates if candidate.actions != fastest.actions)
     return dataclasses.replace(
         plan,
@@ -304,5 +299,5 @@ def _by_run_time(plan: Plan, record: _Record) -> Plan:
         schedule=plan.schedule_of(fastest),
         candidates=(fastest, *others),
         run_time=run_time,
-        measurements=record.count,
+        measurements=run_times.count,
     )

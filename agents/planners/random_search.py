@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from halidegym.agents.agent import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import SearchResult, random_search
+from halidegym.native._core import RandomSearchOptions, SearchResult, random_search
+from halidegym.native.checks import INT64_MAX, check_at_least
 
 
 @dataclass(frozen=True)
@@ -22,23 +23,18 @@ class RandomSearch(NativeSearch):
     built.
 
     Attributes:
-        num_schedules: how many to draw if `plan` is given no budget of seconds or evaluations.
+        num_schedules: the budget of evaluations if `plan` is given none, and none of seconds.
     """
 
     num_schedules: int = 1000
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, num_schedules=self.num_schedules)
+        check_at_least(1, INT64_MAX, num_schedules=self.num_schedules)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
-        return random_search(
-            space,
-            seed=seed,
-            max_seconds=budget.seconds,
-            max_evaluations=self._max_evaluations(budget),
-            on_progress=on_progress,
-        )
+        budget = replace(budget, evaluations=self._max_evaluations(budget))
+        return random_search(space, RandomSearchOptions(seed=seed), **budget.limits, on_progress=on_progress)
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         title, evaluations = f"Random search, {problem.name}", self._max_evaluations(budget)
@@ -46,12 +42,6 @@ class RandomSearch(NativeSearch):
             return progress_bar(title, evaluations, lambda _pass, _depth, done: done)
         start = time.perf_counter()
         return progress_bar(title, budget.seconds, lambda *_: time.perf_counter() - start)
-
-    def _was_interrupted(self, result: SearchResult, budget: Budget) -> bool:
-        """Return whether the search ended before its budget, which is its only end."""
-        evaluations = self._max_evaluations(budget)
-        used_up = evaluations is not None and result.evaluations >= evaluations
-        return not (used_up or (budget.seconds is not None and result.seconds >= budget.seconds))
 
     def _max_evaluations(self, budget: Budget) -> int | None:
         return self.num_schedules if budget.evaluations is None and budget.seconds is None else budget.evaluations

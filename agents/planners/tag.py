@@ -5,12 +5,15 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from halidegym.agents.agent import Budget, check_at_least, check_positive
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, budget_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import SearchResult, tag_search
+from halidegym.native._core import SearchResult, TagOptions, tag_search
+from halidegym.native.checks import INT64_MAX, check_at_least
+
+_DEFAULTS = TagOptions()
 
 
 @dataclass(frozen=True)
@@ -29,30 +32,25 @@ class TAG(NativeSearch):
         best_rewards: how many of the best costs below a vertex a choice looks at.
         delta: of the bandit; the less, the more it explores.
         merge: whether equal partial schedules are one vertex; if not, the graph is a tree.
-        num_evaluations: schedules to evaluate if `plan` is given no budget of seconds, evaluations or expansions.
+        num_evaluations: the budget of evaluations if `plan` is given none of seconds, evaluations or expansions.
     """
 
-    best_rewards: int = 100
-    delta: float = 1.0
-    merge: bool = True
+    best_rewards: int = _DEFAULTS.best_rewards
+    delta: float = _DEFAULTS.delta
+    merge: bool = _DEFAULTS.merge
     num_evaluations: int = 10_000
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, best_rewards=self.best_rewards, num_evaluations=self.num_evaluations)
-        check_positive(delta=self.delta)
+        check_at_least(1, INT64_MAX, num_evaluations=self.num_evaluations)
+        self._options(seed=0)
+
+    def _options(self, seed: int) -> TagOptions:
+        return TagOptions(best_rewards=self.best_rewards, delta=self.delta, merge=self.merge, seed=seed)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         budget = budget.or_evaluations(self.num_evaluations)
-        return tag_search(
-            space,
-            best_rewards=self.best_rewards,
-            delta=self.delta,
-            merge=self.merge,
-            seed=seed,
-            **budget.limits,
-            on_progress=on_progress,
-        )
+        return tag_search(space, self._options(seed), **budget.limits, on_progress=on_progress)
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         return budget_bar(f"TAG, {problem.name}", budget.or_evaluations(self.num_evaluations))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from halidegym.agents.agent import Budget, check_at_least, check_positive
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, budget_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import SearchResult, uct_search
+from halidegym.native._core import SearchResult, UctOptions, uct_search
+from halidegym.native.checks import INT64_MAX, check_at_least
+
+_DEFAULTS = UctOptions()
 
 
 @dataclass(frozen=True)
@@ -26,28 +28,24 @@ class UCT(NativeSearch):
     Attributes:
         exploration: the larger, the more it explores.
         merge: whether equal partial schedules are one vertex; if not, the graph is a tree.
-        num_evaluations: schedules to evaluate if `plan` is given no budget of seconds, evaluations or expansions.
+        num_evaluations: the budget of evaluations if `plan` is given none of seconds, evaluations or expansions.
     """
 
-    exploration: float = math.sqrt(2)
-    merge: bool = False
+    exploration: float = _DEFAULTS.exploration
+    merge: bool = _DEFAULTS.merge
     num_evaluations: int = 10_000
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, num_evaluations=self.num_evaluations)
-        check_positive(exploration=self.exploration)
+        check_at_least(1, INT64_MAX, num_evaluations=self.num_evaluations)
+        self._options(seed=0)
+
+    def _options(self, seed: int) -> UctOptions:
+        return UctOptions(exploration=self.exploration, merge=self.merge, seed=seed)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         budget = budget.or_evaluations(self.num_evaluations)
-        return uct_search(
-            space,
-            exploration=self.exploration,
-            merge=self.merge,
-            seed=seed,
-            **budget.limits,
-            on_progress=on_progress,
-        )
+        return uct_search(space, self._options(seed), **budget.limits, on_progress=on_progress)
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         return budget_bar(f"UCT, {problem.name}", budget.or_evaluations(self.num_evaluations))

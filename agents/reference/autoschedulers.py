@@ -1,26 +1,31 @@
 """The autoschedulers of the ``halide`` package as agents: the baselines, and the oracle that parity is held against.
 
-Each run happens in a process of its own (``autoscheduler_process``), whatever it does there.
+Each run happens in a process of its own (`process.py`), whatever it does there.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.agents.agent import Agent, Budget, check_at_least, check_seed, problem_of
+from halidegym.agents.agent import Agent
+from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan
+from halidegym.agents.progress import OnProgress
 from halidegym.agents.reference.log import format_cost, parse_adams2019_log
 from halidegym.agents.reference.process import AutoschedulerFailed, AutoschedulerRun, run_autoscheduler
 from halidegym.envs.problems.fingerprint import fingerprint
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
+from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Network, Weights
+from halidegym.native.checks import INT64_MAX, check_at_least
 from halidegym.native.weights import resolve_weights
 
 __all__ = [
@@ -49,18 +54,12 @@ class Problem(Protocol):
         """Make the `halide.Pipeline`, in whatever process."""
 
 
-@dataclass(frozen=True)
-class ReferenceResult:
+@dataclass(frozen=True, kw_only=True)
+class ReferenceResult(AutoschedulerRun):
     """What an autoscheduler of the package did, read off its process.
 
     Attributes:
         name: of the autoscheduler.
-        schedule_source: the schedule as C++ source.
-        scheduled: the pipeline with the schedule applied, serialized without its parameters.
-        seconds: wall-clock time of the search.
-        cpu_seconds: CPU time of the search, all threads together.
-        peak_memory_bytes: growth of the process's resident memory during the search, at its peak.
-        log: the error stream of the process.
         cost: of the schedule, in the cost model's unit, or None if the autoscheduler has no cost model. Exact (the
             float32 that the search compared), unless the search had penalized the state: then as printed.
         pass_costs_text: cost of the best state of each pass, as printed: with six significant digits at log level 1,
@@ -69,23 +68,15 @@ class ReferenceResult:
         loop_nest: the schedule as a loop nest, from the empty line of the root on; empty below log level 2.
         pass_loop_nests: the same for the best state of each pass.
         features: stage name to its 39 schedule features, as printed.
-        featurization: float32 record of all features (docs/specification/search-and-cost-model.md, section 4.3).
     """
 
     name: str
-    schedule_source: str
-    scheduled: bytes
-    seconds: float
-    cpu_seconds: float
-    peak_memory_bytes: int
-    log: str
     cost: float | None = None
     pass_costs_text: tuple[str, ...] = ()
     evaluations: int | None = None
     loop_nest: str = ""
     pass_loop_nests: tuple[str, ...] = ()
     features: Mapping[str, NDArray[np.float64]] | None = None
-    featurization: bytes = b""
 
     @property
     def pass_costs(self) -> tuple[float, ...]:
@@ -104,37 +95,44 @@ class ReferencePlan(Plan):
     result: ReferenceResult
 
 
+@dataclass(frozen=True, kw_only=True)
 class Reference(Agent):
-    """Base of the autoschedulers of the package."""
+    """Base of the autoschedulers of the package.
 
-    def plan(
+    They return nothing before they are done. So the `seconds` of `plan` are a limit after which this fails, other budgets
+    are refused, and there is no progress to show. The plan is a `ReferencePlan`.
+
+    Attributes:
+        memory_bytes: address space that the process of the autoscheduler may have; None for most of the memory of this
+            machine. The plan does not depend on it.
+    """
+
+    memory_bytes: int | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what would end the plugin's process or corrupt its search."""
+        check_at_least(1, INT64_MAX, memory_bytes=self.memory_bytes)
+
+    def search(
         self,
-        problem_or_env: Any,
-        *,
-        seconds: float | None = None,
-        evaluations: int | None = None,
-        expansions: int | None = None,
-        measurements: int | None = None,
-        seed: int = 0,
-        progress: bool = False,
+        problem: SchedulingProblem,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        timer: Timer | None = None,
     ) -> ReferencePlan:
-        """Schedule a problem; see `Agent.plan`.
-
-        The package's autoschedulers return nothing before they are done. So `seconds` is a limit after which this
-        fails, other budgets are refused, and there is no progress to show.
+        """Schedule a problem; see `Agent.search`.
 
         Raises:
-            AutoschedulerFailed: the plugin rejected the problem, its process died, or the time ran out.
+            AutoschedulerFailed: the plugin rejected the problem, its process died, or time or memory ran out.
             InvalidParameter: there is a budget of evaluations or expansions.
             FormatError: the file of the weights holds none.
         """
-        Budget(seconds, evaluations, expansions, measurements)
-        if evaluations is not None or expansions is not None:
+        if budget.evaluations is not None or budget.expansions is not None:
             raise InvalidParameter(
                 f"{self.name} cannot stop after a number of evaluations or expansions; leave them out"
             )
-        problem = problem_of(problem_or_env)
-        result = self.run(problem, seed=check_seed(seed), timeout=seconds)
+        result = self.run(problem, seed=seed, timeout=budget.seconds)
         return ReferencePlan(
             agent=repr(self),
             seed=seed,
@@ -166,9 +164,28 @@ class Reference(Agent):
             environment: variables for the process, besides the current ones.
 
         Raises:
-            AutoschedulerFailed: the plugin rejected the problem, its process died, or the time ran out.
+            AutoschedulerFailed: the plugin rejected the problem, its process died, or time or memory ran out.
             FormatError: the file of the weights holds none.
         """
+
+    def _run(
+        self,
+        problem: Problem,
+        parameters: Mapping[str, str],
+        timeout: float | None,
+        environment: Mapping[str, str] | None,
+    ) -> ReferenceResult:
+        """Run the plugin; return what it reports whatever plugin it is."""
+        run = run_autoscheduler(
+            problem.pipeline,
+            autoscheduler=self.name,
+            target=problem.target,
+            parameters=parameters,
+            environment=environment,
+            timeout=timeout,
+            memory_bytes=self.memory_bytes,
+        )
+        return ReferenceResult(name=self.name, **vars(run))
 
     def _weights(self) -> Weights | None:
         """Return the weights of its cost model, if it has one."""
@@ -211,13 +228,14 @@ class Adams2019(Reference):
 
     def __post_init__(self) -> None:
         """Refuse what would end the plugin's process or corrupt its search."""
+        super().__post_init__()
         check_at_least(1, beam_size=self.beam_size, passes=self.passes, threads=self.threads, log_level=self.log_level)
         check_at_least(
             0,
             random_dropout=self.random_dropout,
             random_dropout_seed=self.random_dropout_seed,
-            memory_limit=self.memory_limit,
         )
+        check_at_least(0, INT64_MAX, memory_limit=self.memory_limit)
         if self.disable_subtiling and self.memoized_blocks:
             raise InvalidParameter(
                 "disable_subtiling needs memoized_blocks=False: the plugin mixes up states otherwise"
@@ -235,34 +253,21 @@ class Adams2019(Reference):
     ) -> ReferenceResult:
         """Run the autoscheduler; see `Reference.run`."""
         weights = self._weights()
-        run = run_autoscheduler(
-            problem.pipeline,
-            autoscheduler=self.name,
-            target=problem.target,
-            parameters=self._parameters(problem.parallelism, seed),
-            environment=self._environment() | dict(environment or {}),
-            timeout=timeout,
-        )
+        variables = self._environment() | dict(environment or {})
+        result = self._run(problem, self._parameters(problem.parallelism, seed), timeout, variables)
         try:
-            log = parse_adams2019_log(run.log, run.schedule_source)
+            log = parse_adams2019_log(result.log, result.schedule_source)
         except ValueError as error:
-            raise AutoschedulerFailed(f"Cannot read the log of {self.name}: {error}. The log:\n{run.log}") from error
-        cost = _cost_of(run.featurization, weights, problem.parallelism)
-        return ReferenceResult(
-            name=self.name,
-            schedule_source=run.schedule_source,
-            scheduled=run.scheduled,
-            seconds=run.seconds,
-            cpu_seconds=run.cpu_seconds,
-            peak_memory_bytes=run.peak_memory_bytes,
-            log=run.log,
+            raise AutoschedulerFailed(f"Cannot read the log of {self.name}: {error}. The log:\n{result.log}") from error
+        cost = _cost_of(result.featurization, weights, problem.parallelism)
+        return replace(
+            result,
             cost=cost if format_cost(cost, self.log_level) == log.best_cost else float(log.best_cost),
             pass_costs_text=log.pass_costs,
             evaluations=log.evaluations,
             loop_nest=log.loop_nest,
             pass_loop_nests=log.pass_loop_nests,
             features=log.features,
-            featurization=run.featurization,
         )
 
     def _parameters(self, parallelism: int, seed: int) -> dict[str, str]:
@@ -311,6 +316,7 @@ class Mullapudi2016(Reference):
 
     def __post_init__(self) -> None:
         """Refuse what the plugin cannot parse."""
+        super().__post_init__()
         check_at_least(1, last_level_cache_size=self.last_level_cache_size, balance=self.balance)
 
     def run(
@@ -327,7 +333,7 @@ class Mullapudi2016(Reference):
             "last_level_cache_size": str(self.last_level_cache_size),
             "balance": str(self.balance),
         }
-        return _run_without_cost(self.name, problem, parameters, timeout, environment)
+        return self._run(problem, parameters, timeout, environment)
 
 
 @dataclass(frozen=True)
@@ -343,33 +349,7 @@ class Li2018(Reference):
         environment: Mapping[str, str] | None = None,
     ) -> ReferenceResult:
         """Run the autoscheduler; see `Reference.run`."""
-        return _run_without_cost(self.name, problem, {"parallelism": str(problem.parallelism)}, timeout, environment)
-
-
-def _run_without_cost(
-    name: str,
-    problem: Problem,
-    parameters: Mapping[str, str],
-    timeout: float | None,
-    environment: Mapping[str, str] | None,
-) -> ReferenceResult:
-    run: AutoschedulerRun = run_autoscheduler(
-        problem.pipeline,
-        autoscheduler=name,
-        target=problem.target,
-        parameters=parameters,
-        environment=environment,
-        timeout=timeout,
-    )
-    return ReferenceResult(
-        name=name,
-        schedule_source=run.schedule_source,
-        scheduled=run.scheduled,
-        seconds=run.seconds,
-        cpu_seconds=run.cpu_seconds,
-        peak_memory_bytes=run.peak_memory_bytes,
-        log=run.log,
-    )
+        return self._run(problem, {"parallelism": str(problem.parallelism)}, timeout, environment)
 
 
 def _cost_of(featurization: bytes, weights: Weights, parallelism: int) -> float:

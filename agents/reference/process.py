@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import pickle
-import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+import halide as hl
+
+from halidegym.envs.processes.confined import Finished, ProcessEnded
+from halidegym.envs.processes.isolated import PythonProcess
+from halidegym.envs.processes.resources import LONGEST_S, measure, most_of_memory
 from halidegym.native._core import Error
-
-_WORKER = Path(__file__).with_name("worker.py")
 
 # What the plugins read besides their parameters: a user's own settings must not change the baseline.
 _PLUGIN_VARIABLES = frozenset(
     {"HL_DEBUG_AUTOSCHEDULE", "HL_DEBUG_CODEGEN", "HL_NUM_PASSES", "HL_NUM_THREADS", "HL_RANDOMIZE_WEIGHTS"}
 )
 
+# The plugins do not look at what they are given, and the kernel ends a process if the machine itself has no more.
+_ENDINGS_FOR_WANT_OF_MEMORY = ("died of SIGSEGV", "died of SIGKILL")
+
 
 class AutoschedulerFailed(Error):  # noqa: N818 - says what happened, as subprocess.TimeoutExpired does
-    """An autoscheduler plugin refused a pipeline, crashed, or took too long; the message has its last words."""
+    """An autoscheduler plugin refused a pipeline, crashed, or took too much time or memory.
+
+    The message has its last words.
+    """
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,10 @@ def run_autoscheduler(
     parameters: Mapping[str, str],
     environment: Mapping[str, str] | None = None,
     timeout: float | None = None,
+    memory_bytes: int | None = None,
 ) -> AutoschedulerRun:
-    """Run an autoscheduler plugin in a fresh process.
+    """Run an autoscheduler plugin in a fresh process, because it ends its process on a bad parameter, schedules the
+    pipeline in place, and reads its log level only once.
 
     Args:
         pipeline: makes the ``hl.Pipeline`` in that process; must be picklable.
@@ -84,61 +89,59 @@ def run_autoscheduler(
         parameters: of the plugin. It ends its process if there is an unknown key or an unparsable value.
         environment: variables to set for the process, besides the current ones. Those that steer the plugins are only
             taken from here.
-        timeout: seconds after which the process is killed.
+        timeout: seconds after which the process is killed; None for a day.
+        memory_bytes: address space that the process may have; None for most of the memory of this machine.
 
     Raises:
-        AutoschedulerFailed: the plugin rejected the pipeline, its process died, or the time ran out.
+        AutoschedulerFailed: the plugin rejected the pipeline, its process died, or time or memory ran out.
     """
-    request = {
-        "sys_path": sys.path,
-        "pipeline": pickle.dumps(pipeline),
-        "plugin": str(plugin_path(autoscheduler)),
-        "autoscheduler": autoscheduler,
-        "target": target,
-        "parameters": dict(parameters),
-    }
+    timeout = LONGEST_S if timeout is None else timeout
+    memory_bytes = most_of_memory() if memory_bytes is None else memory_bytes
+    variables = dict.fromkeys(_PLUGIN_VARIABLES) | dict(environment or {})
     subject = f"{autoscheduler} for {target} with {dict(parameters)}"
-    inherited = {name: value for name, value in os.environ.items() if name not in _PLUGIN_VARIABLES}
-    with tempfile.TemporaryDirectory(prefix="halidegym-") as name:
-        folder = Path(name)
-        request_file, result_file = folder / "request", folder / "result"
-        request_file.write_bytes(pickle.dumps(request))
-        with (folder / "output").open("w+b") as output, (folder / "log").open("w+b") as log:
-            try:
-                # -I: the folder of the worker must not come first on the module path; the request brings the path.
-                status = subprocess.run(
-                    [sys.executable, "-I", _WORKER, request_file, result_file],
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=log,
-                    env=inherited | dict(environment or {}),
-                    timeout=timeout,
-                    check=False,
-                ).returncode
-            except subprocess.TimeoutExpired:
-                raise AutoschedulerFailed(
-                    f"{subject} did not finish within {timeout:g} s. Its last words: {_last_words(output, log)}"
-                ) from None
-            if status != 0:
-                raise AutoschedulerFailed(
-                    f"The process of {subject} {_ending(status)}. Its last words: {_last_words(output, log)}"
-                )
-            result = pickle.loads(result_file.read_bytes())
-            if "error" in result:
-                reason = result["error"].removeprefix("Error:").strip()
-                raise AutoschedulerFailed(f"{subject} rejected the pipeline: {reason or 'it gave no reason'}")
-            return AutoschedulerRun(**result, log=_text(log))
+    job = pipeline, str(plugin_path(autoscheduler)), target, autoscheduler, dict(parameters)
+    with PythonProcess(memory_bytes=memory_bytes, environment=variables) as process:
+        try:
+            result = process.call(_schedule, *job, timeout_s=timeout)
+        except ProcessEnded as ended:
+            raise AutoschedulerFailed(_reason(subject, ended.finished, timeout, memory_bytes)) from None
+        process.finish(timeout)
+        if isinstance(result, str):
+            reason = result.removeprefix("Error:").strip()
+            raise AutoschedulerFailed(f"{subject} rejected the pipeline: {reason or 'it gave no reason'}")
+        return AutoschedulerRun(**result, log=process.words)
 
 
-def _ending(status: int) -> str:
-    return f"died of {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
+def _reason(subject: str, finished: Finished, timeout: float, memory_bytes: int) -> str:
+    remedy = (
+        f"its process may have {memory_bytes / 2**30:.3g} GiB of address space. Give it more with memory_bytes, or less to "
+        "search: a smaller beam or pipeline."
+    )
+    if finished.outcome == "timeout":
+        what = f"{subject} did not finish within {timeout:g} s."
+    elif finished.outcome == "out_of_memory":
+        what = f"{subject} ran out of memory: {remedy}"
+    else:
+        what = f"The process of {subject} {finished.ending}."
+        if finished.ending in _ENDINGS_FOR_WANT_OF_MEMORY:
+            what += f" If it was for want of memory: {remedy}"
+    return f"{what} Its last words: {finished.last_words or '(none)'}"
 
 
-def _text(stream: IO[bytes]) -> str:
-    stream.seek(0)
-    return stream.read().decode(errors="replace")
-
-
-def _last_words(*streams: IO[bytes]) -> str:
-    lines = [line for stream in streams for line in _text(stream).splitlines() if line.strip()]
-    return "\n".join(lines[-12:]) or "(none)"
+def _schedule(
+    make_pipeline: Callable[[], hl.Pipeline], plugin: str, target: str, autoscheduler: str, parameters: dict[str, str]
+) -> dict[str, Any] | str:
+    """What happens in the process: the fields of an `AutoschedulerRun` but for the log, or why the plugin refused."""
+    try:
+        pipeline = make_pipeline()
+        hl.load_plugin(plugin)
+        arguments = hl.Target(target), hl.AutoschedulerParams(autoscheduler, parameters)
+        result, resources = measure(lambda: pipeline.apply_autoscheduler(*arguments))
+    except hl.HalideError as error:
+        return str(error)
+    return {
+        "schedule_source": result.schedule_source,
+        "scheduled": hl.serialize_pipeline(pipeline),
+        "featurization": bytes(result.featurization),
+        **vars(resources),
+    }

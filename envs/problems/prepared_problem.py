@@ -36,7 +36,7 @@ class PreparedProblem:
         Raises:
             SearchExhausted: it finds no schedule within the memory limit.
         """
-        return _core.beam_search(self.space, beam_size=1).solutions[0]
+        return _core.beam_search(self.space, _core.BeamOptions(beam_size=1)).solutions[0]
 
     def speedup(self, cost: float) -> float:
         """Cost of the greedy schedule / this cost; NaN if greedy search finds no schedule within the memory limit."""

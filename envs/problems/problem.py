@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 import halide as hl
 
+from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
+from halidegym.native.checks import check_at_least, check_kind
 
-PipelineLike: TypeAlias = hl.Func | hl.Pipeline | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
+PipelineLike: TypeAlias = (
+    hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
+)
 """What `SchedulingProblem.from_pipeline` accepts; a path leads to an `.hlpipe` file."""
 
 # A saved problem: the magic, the version, the lengths of the two sections, their SHA-256, and the sections: the native
@@ -57,9 +59,10 @@ class SchedulingProblem:
         """Analyse a pipeline. It is only read: the problem works on a private copy.
 
         Args:
-            pipeline: a `halide.Func`, a `halide.Pipeline`, a function without arguments that returns one, or the path of an
-                `.hlpipe` file. It must carry no schedule with splits, and all its outputs need estimates.
-            target: a Halide target string, or "host": this machine.
+            pipeline: a `halide.Func`, a `halide.Pipeline`, a function without arguments that returns one, a generator
+                (a class that `halide.generator` decorates), or the path of an `.hlpipe` file. It must carry no schedule,
+                but that the order of loops (`reorder`) is what the search starts from. All its outputs need estimates.
+            target: a Halide target string, or "host": this machine. Schedules are made for CPUs only.
             parallelism: number of cores to schedule for; the usable cores of this machine by default.
             estimates: estimates of parameters and outputs by their name, which go before those set on them: a number for
                 a `Param`, (min, extent) of every dimension for an `ImageParam` or an output. An `.hlpipe` file holds none
@@ -70,17 +73,32 @@ class SchedulingProblem:
             InvalidParameter: the target, the parallelism or an estimate is out of its range.
             MissingEstimate: an output or a parameter lacks an estimate.
             UnsupportedPipeline: the pipeline is none that the analysis can express.
-            FormatError: the file is no serialized pipeline.
+            FormatError: the file is no serialized pipeline, or damaged.
             TypeError: `pipeline` is none of the above.
         """
-        built, default_name = _build(pipeline)
-        snapshot = PipelineSnapshot.take(built).with_estimates(estimates or {})
+        check_at_least(1, parallelism=parallelism)
+        check_kind(Mapping, estimates=estimates)
+        check_kind(str, name=name)
+        if pipeline == "":
+            raise _core.InvalidParameter("pipeline='' names no file; give the path of an .hlpipe file")
+        target = str(target)
+        parallelism = _usable_cores() if parallelism is None else parallelism
+        if isinstance(pipeline, str | os.PathLike):
+            from halidegym.envs.problems.hlpipe import read_hlpipe  # starts processes, which others need not load
+
+            path = Path(pipeline)
+            name = path.stem if name is None else name
+            snapshot = read_hlpipe(path, estimates or {}, target, parallelism, name)
+        else:
+            built, default_name = _build(pipeline, target)
+            name = default_name if name is None else name
+            snapshot = PipelineSnapshot.take(built).with_estimates(estimates or {})
         native = _core.extract_problem(
             pipeline=snapshot.serialized,
             parameters=list(snapshot.parameters),
-            target=str(target),
-            parallelism=_usable_cores() if parallelism is None else parallelism,
-            name=default_name if name is None else name,
+            target=target,
+            parallelism=parallelism,
+            name=name,
         )
         return cls(native, snapshot)
 
@@ -141,12 +159,21 @@ class SchedulingProblem:
         """
         return self._snapshot.restore()
 
+    def undersized_inputs(self) -> Sequence[str]:
+        """The inputs of which the pipeline reads more than their estimates provide, one sentence each.
+
+        Schedules are made and timed for inputs that are large enough, as the Adams2019 autoscheduler does; but compiled
+        code refuses to run on inputs of the estimated sizes.
+        """
+        return _core.undersized_inputs(self._native, self.pipeline())
+
     def with_parallelism(self, parallelism: int) -> SchedulingProblem:
         """The same problem for another number of cores.
 
         Raises:
             InvalidParameter: `parallelism` is below 1.
         """
+        check_at_least(1, parallelism=parallelism)
         return type(self)(_core.with_parallelism(self._native, parallelism), self._snapshot)
 
     def to_bytes(self) -> bytes:
@@ -233,46 +260,32 @@ def _usable_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _build(pipeline: PipelineLike) -> tuple[hl.Pipeline, str]:
+def _build(
+    pipeline: hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline], target: str
+) -> tuple[hl.Pipeline, str]:
     """The pipeline itself, and what to call it."""
-    if isinstance(pipeline, str | os.PathLike):
-        return _read_hlpipe(Path(pipeline)), Path(pipeline).stem
     if isinstance(pipeline, hl.Func):
         return hl.Pipeline(pipeline), _stem(pipeline.name())
     if isinstance(pipeline, hl.Pipeline):
         outputs = pipeline.outputs() if pipeline.defined() else []
         return pipeline, _stem(outputs[0].name()) if outputs else ""
+    if is_generator(pipeline):
+        return generated_pipeline(pipeline, target), pipeline.__name__
     if callable(pipeline):
         built = pipeline()
         if isinstance(built, hl.Func | hl.Pipeline):
-            built, name = _build(built)
+            built, name = _build(built, target)
             function_name = getattr(pipeline, "__name__", "<lambda>")
             return built, name if function_name == "<lambda>" else function_name
         raise TypeError(
             f"The function {pipeline!r} returned a {type(built).__name__}, not a halide.Func or halide.Pipeline"
         )
     raise TypeError(
-        f"A pipeline is a halide.Func, a halide.Pipeline, a function that returns one, or the path of an .hlpipe file; "
-        f"not a {type(pipeline).__name__}"
+        f"A pipeline is a halide.Func, a halide.Pipeline, a function that returns one, a generator, or the path of an "
+        f".hlpipe file; not a {type(pipeline).__name__}"
     )
 
 
 def _stem(func_name: str) -> str:
     """The name without the suffix that keeps it unique in this process."""
     return func_name.partition("$")[0]
-
-
-def _read_hlpipe(path: Path) -> hl.Pipeline:
-    # A process of its own tries first: Halide does not survive a damaged file.
-    attempt = subprocess.run(
-        [sys.executable, "-c", "import sys, halide; assert halide.deserialize_pipeline(sys.argv[1]).outputs()", path],
-        capture_output=True,
-        check=False,
-    )
-    if attempt.returncode != 0:
-        path.open("rb").close()
-        raise _core.FormatError(
-            f"{path} is no pipeline that Halide can read. "
-            "Write it with halide.serialize_pipeline of the installed version."
-        )
-    return hl.deserialize_pipeline(path)

@@ -12,22 +12,25 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import Literal, TypeVar
 
+from halidegym.envs.processes.resources import most_of_memory
 from halidegym.native import _core
 
 RUNNER = Path(_core.__file__).parent / "halidegym_runner"
 """The program that confines processes and runs kernels."""
 
+Process = TypeVar("Process", bound="ConfinedProcess")
+
 Ending = Literal["ok", "error", "crash", "timeout", "out_of_memory"]
 
-_LAST_WORDS = 2000
+_LAST_LINES = 12
+_LONGEST_WORDS = 2000
 _OUT_OF_MEMORY_STATUS = 4  # of the runner
 _OUT_OF_MEMORY_WORDS = ("out of memory", "bad_alloc", "memoryerror", "cannot allocate memory")
 
@@ -38,16 +41,20 @@ class Finished:
 
     Attributes:
         outcome: "ok", "error" (it says why), "crash" (a signal ended it), "timeout" (we did) or "out_of_memory".
-        error: its last words, or what ended it; empty if it went well.
+        ending: the same in words, such as "died of SIGSEGV"; empty if it went well.
+        last_words: the last lines of its error stream.
     """
 
     outcome: Ending
-    error: str
+    ending: str
+    last_words: str = ""
 
-
-def python_command(code: str) -> list[str]:
-    """Return the command that runs `code` in a fresh Python, without the current folder on its module path."""
-    return [sys.executable, "-c", f"import sys; sys.path[:] = filter(None, sys.path); {code}"]
+    @property
+    def error(self) -> str:
+        """What to say of it: its last words, and what ended it if they cannot know."""
+        if self.outcome in ("crash", "timeout"):
+            return self.ending + (f": {self.last_words}" if self.last_words else "")
+        return self.last_words or self.ending
 
 
 class ProcessEnded(Exception):  # noqa: N818 - says what happened, as subprocess.TimeoutExpired does
@@ -67,9 +74,9 @@ class ConfinedProcess:
 
     Args:
         command: program and arguments.
-        memory_bytes: address space that it may have; None for no limit.
+        memory_bytes: address space that it may have; None for most of the memory of this machine.
         cpus: cores to run on; empty for all.
-        environment: variables besides the current ones.
+        environment: variables besides the current ones; None for one to leave out.
 
     Raises:
         OSError: there is no such program.
@@ -81,21 +88,23 @@ class ConfinedProcess:
         *,
         memory_bytes: int | None = None,
         cpus: Sequence[int] = (),
-        environment: Mapping[str, str] | None = None,
+        environment: Mapping[str, str | None] | None = None,
     ) -> None:
-        limits = [str(os.getpid()), str(memory_bytes or 0), ",".join(map(str, cpus)) or ","]
+        memory_bytes = most_of_memory() if memory_bytes is None else memory_bytes
+        limits = [str(os.getpid()), str(memory_bytes), ",".join(map(str, cpus)) or ","]
+        variables = {**os.environ, **(environment or {})}
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._process = subprocess.Popen(
             [RUNNER, "confine", *limits, *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._words,
-            env={**os.environ, **(environment or {})},
+            env={name: value for name, value in variables.items() if value is not None},
             bufsize=0,
         )
         self._received = b""
 
-    def __enter__(self) -> ConfinedProcess:
+    def __enter__(self: Process) -> Process:
         return self
 
     def __exit__(
@@ -112,6 +121,11 @@ class ConfinedProcess:
     def is_running(self) -> bool:
         """Whether it has not ended yet."""
         return self._process.returncode is None and self._process.poll() is None
+
+    @property
+    def words(self) -> str:
+        """All that it has written to its error stream."""
+        return os.pread(self._words.fileno(), os.fstat(self._words.fileno()).st_size, 0).decode(errors="replace")
 
     def send(self, data: bytes, timeout_s: float) -> None:
         """Write to its standard input; an end of the process shows when it is read from."""
@@ -187,7 +201,7 @@ class ConfinedProcess:
 
     def _end_late(self, timeout_s: float) -> Finished:
         self.kill()
-        return Finished("timeout", f"still running after {timeout_s:g} s")
+        return Finished("timeout", f"was still running after {timeout_s:g} s", _last_lines(self.words))
 
     def kill(self) -> None:
         """End the process, whatever it is doing; reading from it then fails."""
@@ -199,18 +213,20 @@ class ConfinedProcess:
         self._process.wait()
 
     def _finished(self) -> Finished:
-        self._words.seek(0)
-        words = self._words.read().decode(errors="replace")[-_LAST_WORDS:].strip()
-        status = self._process.returncode
+        words, status = _last_lines(self.words), self._process.returncode
         if status == 0:
-            return Finished("ok", words)
+            return Finished("ok", "", words)
         is_out_of_memory = any(hint in words.lower() for hint in _OUT_OF_MEMORY_WORDS)
         if status == _OUT_OF_MEMORY_STATUS or (is_out_of_memory and status in (1, -signal.SIGABRT)):
-            return Finished("out_of_memory", words)
+            return Finished("out_of_memory", "ran out of memory", words)
         if status < 0:
-            name = signal.Signals(-status).name
-            return Finished("crash", f"ended by {name}" + (f": {words}" if words else ""))
-        return Finished("error", words or f"exit status {status}")
+            return Finished("crash", f"died of {signal.Signals(-status).name}", words)
+        return Finished("error", f"exited with status {status}", words)
+
+
+def _last_lines(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return "\n".join(lines[-_LAST_LINES:])[-_LONGEST_WORDS:]
 
 
 def run_process(

@@ -1,4 +1,4 @@
-"""Calling a function in a process of its own.
+"""Calling functions in a fresh Python process.
 
 For whatever depends on the state of its process: Halide counts Func names per process, peak memory and CPU time are
 known per process, and a crash must end no more than one run.
@@ -8,76 +8,101 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
-import subprocess
+import struct
 import sys
-import tempfile
-from collections.abc import Callable
-from pathlib import Path
-from typing import IO, Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from halidegym.envs.processes.confined import python_command
+from halidegym.envs.processes.confined import ConfinedProcess, ProcessEnded
+from halidegym.envs.processes.resources import LONGEST_S
 from halidegym.native._core import Error
 
 T = TypeVar("T")
 
-_CHILD = "from halidegym.envs.processes.isolated import _serve; _serve()"
+_LENGTH = struct.Struct("<Q")  # of the message that follows
+
+# Without the current folder on the module path.
+_CHILD = (
+    "import sys; sys.path[:] = filter(None, sys.path); from halidegym.envs.processes.isolated import serve; serve()"
+)
 
 
 class ProcessFailed(Error):  # noqa: N818 - says what happened, as subprocess.TimeoutExpired does
     """The process ended without a result: a crash, or too little memory. The message has its last words."""
 
 
-def run_isolated(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """Return what a function returns in a fresh Python process, or raise what it raises there.
+class PythonProcess(ConfinedProcess):
+    """A Python process that calls functions, one after another. What they print is among its `words`.
 
     Args:
-        function: importable by its module and name.
-        *args: its arguments, picklable as the result and the exceptions must be.
-        **kwargs: its keyword arguments.
-
-    Raises:
-        ProcessFailed: the process died.
+        memory_bytes: address space that it may have; None for most of the memory of this machine.
+        environment: variables besides the current ones; None for one to leave out.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        request, reply = Path(folder) / "request", Path(folder) / "reply"
-        request.write_bytes(pickle.dumps((function, args, kwargs)))
-        with (Path(folder) / "output").open("w+b") as output:
-            status = subprocess.run(
-                [*python_command(_CHILD), request, reply],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=dict(os.environ) | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                check=False,
-            ).returncode
-            if status != 0:
-                raise ProcessFailed(
-                    f"The process of {function.__name__} {_ending(status)}. Its last words: {_tail(output)}"
-                )
-        result, error = pickle.loads(reply.read_bytes())
+
+    def __init__(self, *, memory_bytes: int | None = None, environment: Mapping[str, str | None] | None = None) -> None:
+        path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        super().__init__(
+            [sys.executable, "-c", _CHILD], memory_bytes=memory_bytes, environment=path | dict(environment or {})
+        )
+
+    def call(self, function: Callable[..., T], *args: Any, timeout_s: float = LONGEST_S, **kwargs: Any) -> T:
+        """Return what a function returns there, or raise what it raises.
+
+        Args:
+            function: importable by its module and name.
+            *args: its arguments, picklable as the result and the exceptions must be.
+            timeout_s: seconds after which the process is ended.
+            **kwargs: its keyword arguments.
+
+        Raises:
+            ProcessEnded: the process died, for want of memory, too, or the time was over.
+        """
+        request = pickle.dumps((function, args, kwargs))
+        self.send(_LENGTH.pack(len(request)) + request, timeout_s)
+        (length,) = _LENGTH.unpack(self.receive(_LENGTH.size, timeout_s))
+        result, error = pickle.loads(self.receive(length, timeout_s))
         if error is not None:
             raise error
         return result  # type: ignore[no-any-return]
 
 
-def _serve() -> None:
-    request, reply = map(Path, sys.argv[1:])
-    function, args, kwargs = pickle.loads(request.read_bytes())
-    result: Any = None
-    error: Exception | None = None
+def run_isolated(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Call a function in a fresh process that ends with it; see `PythonProcess.call`.
+
+    Raises:
+        ProcessFailed: the process died.
+    """
+    with PythonProcess() as process:
+        try:
+            result = process.call(function, *args, **kwargs)
+        except ProcessEnded as ended:
+            finished = ended.finished
+            raise ProcessFailed(
+                f"The process of {function.__name__} {finished.ending}. Its last words: {finished.last_words or '(none)'}"
+            ) from None
+        process.finish(LONGEST_S)
+        return result
+
+
+def serve() -> None:
+    """Call the functions that come over standard input, until it ends."""
+    # Neither do the functions read the requests, nor does what they print come between the replies.
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    while header := requests.read(_LENGTH.size):
+        function, args, kwargs = pickle.loads(requests.read(*_LENGTH.unpack(header)))
+        reply = pickle.dumps(_outcome(function, args, kwargs))
+        replies.write(_LENGTH.pack(len(reply)) + reply)
+        replies.flush()
+
+
+def _outcome(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, Exception | None]:
+    """The result of a call or what it raised. Who has no memory left ends the process, which says so."""
     try:
-        result = function(*args, **kwargs)
+        return function(*args, **kwargs), None
+    except MemoryError:
+        raise
     except Exception as raised:
-        error = raised
-    reply.write_bytes(pickle.dumps((result, error)))
-
-
-def _ending(status: int) -> str:
-    return f"died of {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
-
-
-def _tail(output: IO[bytes]) -> str:
-    output.seek(0)
-    lines = [line for line in output.read().decode(errors="replace").splitlines() if line.strip()]
-    return "\n".join(lines[-12:]) or "(none)"
+        return None, raised

@@ -1,8 +1,9 @@
-"""What a computation takes: time and memory of this process."""
+"""What a computation takes, and what it may take: time and memory of a process."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,11 @@ from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
+
+LONGEST_S = 24 * 3600.0
+"""Seconds after which a process counts as hung, where nobody says otherwise."""
+
+_LEAST_MEMORY_BYTES = 4 << 30  # of address space, most of which a process leaves empty
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,11 @@ def measure(function: Callable[[], T]) -> tuple[T, Resources]:
         cpu_seconds=time.process_time() - cpu_seconds,
         peak_memory_bytes=max(0, _memory_bytes("VmHWM") - memory),
     )
+
+
+def most_of_memory() -> int:
+    """Bytes that one process may have where nobody says otherwise: nine tenths of what this machine has."""
+    return max(_LEAST_MEMORY_BYTES, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10 * 9)
 
 
 def _memory_bytes(field: str) -> int:

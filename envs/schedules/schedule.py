@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import keyword
+import textwrap
 from collections.abc import Sequence
 
 import halide as hl
@@ -47,17 +49,39 @@ class Schedule:
             state = state.apply(action)
         return cls.from_state(problem, state)
 
-    def cpp(self) -> str:
-        """C++ source that schedules a `Halide::Pipeline` named `pipeline`.
+    def cpp(self, *, function: str | None = None) -> str:
+        """C++ source that schedules a pipeline.
 
-        For the same loop nest it is, to the letter, what Halide's Adams2019 autoscheduler prints. As there, a `$` in a
-        name becomes an underscore.
+        Args:
+            function: name of a function to make of it, which takes the `Halide::Pipeline` and compiles in any file that
+                includes Halide.h. None for statements about a `Pipeline pipeline`: for the same loop nest they are, to
+                the letter, what Halide's Adams2019 autoscheduler prints, and declare all Funcs and Vars. As there, a
+                `$` in a name becomes an underscore.
+
+        Raises:
+            InvalidParameter: `function` is no identifier.
         """
-        return _core.schedule_source(self.problem.native, list(self.directives))
+        directives = list(self.directives)
+        if function is None:
+            return _core.schedule_source(self.problem.native, directives)
+        body = textwrap.indent(_core.cpp_statements(self.problem.native, directives), "    ")
+        return f"void {check_function_name(function)}(Halide::Pipeline pipeline) {{\n    using namespace Halide;\n{body}}}\n"
 
-    def python(self) -> str:
-        """Python source that schedules a `halide.Pipeline` named `pipeline`."""
-        return _core.python_source(self.problem.native, list(self.directives))
+    def python(self, *, function: str | None = None) -> str:
+        """Python source that schedules a pipeline.
+
+        Args:
+            function: name of a function to make of it, which takes the `halide.Pipeline`. None for statements about a
+                `halide.Pipeline` named `pipeline`.
+
+        Raises:
+            InvalidParameter: `function` is no identifier.
+        """
+        source = _core.python_source(self.problem.native, list(self.directives))
+        if function is None:
+            return source
+        imports, _, body = source.partition("\n\n")
+        return f"{imports}\n\n\ndef {check_function_name(function)}(pipeline):\n{textwrap.indent(body, '    ')}"
 
     def loop_nest(self) -> str:
         """The loop nest as indented text, in the notation of the Adams2019 autoscheduler.
@@ -74,11 +98,13 @@ class Schedule:
             CompileError: Halide refuses a call.
         """
         pipeline = self.problem.pipeline()
-        self.apply(pipeline)
+        _core.apply_schedule(self.problem.native, list(self.directives), pipeline, pipeline)
         return pipeline
 
     def apply(self, pipeline: hl.Pipeline | hl.Func) -> None:
         """Schedule a pipeline: the one that the problem was made from, or one built in the same way.
+
+        Names do not count, since Halide numbers those that it makes: Funcs are found by their place among the calls.
 
         Args:
             pipeline: unscheduled; its Funcs are changed.
@@ -88,4 +114,15 @@ class Schedule:
             CompileError: Halide refuses a call; the calls before it stay in effect.
         """
         target = hl.Pipeline(pipeline) if isinstance(pipeline, hl.Func) else pipeline
-        _core.apply_schedule(self.problem.native, list(self.directives), target)
+        _core.apply_schedule(self.problem.native, list(self.directives), self.problem.pipeline(), target)
+
+
+def check_function_name(name: str) -> str:
+    """Return the name if a function of C++ or Python may be called so.
+
+    Raises:
+        InvalidParameter: it may not.
+    """
+    if not (isinstance(name, str) and name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
+        raise _core.InvalidParameter(f"function={name!r} is no name of a function; give an identifier")
+    return name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection, Sequence
 
 import halide as hl
 
@@ -31,17 +32,23 @@ class TrustedSchedule:
             func.compute_root()
             if node := nodes.get(func.name()):
                 for stage in self.problem.stages[node.first_stage : node.first_stage + node.num_stages]:
-                    _schedule(func if stage.index == 0 else func.update(stage.index - 1), stage)
+                    _schedule(func if stage.index == 0 else func.update(stage.index - 1), stage, node.args)
         return pipeline
 
 
-def _schedule(handle: hl.Func | hl.Stage, stage: _core.Stage) -> None:
+def _schedule(handle: hl.Func | hl.Stage, stage: _core.Stage, arguments: Sequence[str]) -> None:
     pure = [hl.Var(loop.variable) for loop in stage.loops if loop.pure and not loop.rvar]
     if pure:
+        # `vectorize` with a size would call the lanes v0 or v1, which may be a Var of the pipeline.
+        lanes = hl.Var(_unused(f"{pure[0].name()}_lanes", {*arguments, *(loop.variable for loop in stage.loops)}))
         # Neither reads nor writes a point that the others do not, however odd the extent.
-        handle.vectorize(pure[0], stage.vector_size, hl.TailStrategy.GuardWithIf)
+        handle.split(pure[0], pure[0], lanes, stage.vector_size, hl.TailStrategy.GuardWithIf).vectorize(lanes)
         if len(pure) > 1:
             handle.parallel(pure[-1])
+
+
+def _unused(name: str, names: Collection[str]) -> str:
+    return _unused(name + "_", names) if name in names else name
 
 
 def _funcs(pipeline: hl.Pipeline) -> list[hl.Func]:

@@ -1,16 +1,11 @@
 """What happens in the process in which Halide compiles.
 
-LLVM can abort the process that it runs in, so it gets one of its own, which runs `serve`. It reads pickled requests from
-its standard input, writes object files, and answers each with a pickled `Reply`. Messages are preceded by their length.
+LLVM can abort the process that it runs in, so it gets one of its own, which calls `carry_out`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import os
-import pickle
-import struct
-import sys
 import time
 from collections.abc import Sequence
 from typing import Literal
@@ -24,9 +19,6 @@ from halidegym.native import _core
 
 KERNEL = "kernel"
 """Name of the compiled function."""
-
-LENGTH = struct.Struct("<Q")
-"""How the length of a message is written."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +81,8 @@ def _run_region(output: hl.Func, estimated: Sequence[_core.Span]) -> list[tuple[
     ]
 
 
-def _carry_out(request: KernelRequest | RuntimeRequest) -> Reply:
+def carry_out(request: KernelRequest | RuntimeRequest) -> Reply:
+    """Write the object file that is asked for."""
     begin = time.perf_counter()
     try:
         if isinstance(request, RuntimeRequest):
@@ -100,15 +93,3 @@ def _carry_out(request: KernelRequest | RuntimeRequest) -> Reply:
         return Reply("error", str(error), time.perf_counter() - begin)
     except MemoryError as error:
         return Reply("out_of_memory", f"the compiler ran out of memory {error}".strip(), time.perf_counter() - begin)
-
-
-def serve() -> None:
-    """Carry out the requests on standard input until it ends."""
-    # Whatever else prints must not come between the replies.
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    requests = sys.stdin.buffer
-    while header := requests.read(LENGTH.size):
-        reply = pickle.dumps(_carry_out(pickle.loads(requests.read(*LENGTH.unpack(header)))))
-        replies.write(LENGTH.pack(len(reply)) + reply)
-        replies.flush()

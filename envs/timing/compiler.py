@@ -6,20 +6,19 @@ import contextlib
 import dataclasses
 import hashlib
 import importlib.metadata
-import pickle
 import queue
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.processes.confined import ConfinedProcess, Finished, ProcessEnded, python_command, run_process
-from halidegym.envs.processes.files import cache_directory
+from halidegym.envs.processes.confined import Finished, ProcessEnded, run_process
+from halidegym.envs.processes.files import ScratchFolder, cache_directory
+from halidegym.envs.processes.isolated import PythonProcess
 from halidegym.envs.schedules.schedule_like import ScheduleLike
-from halidegym.envs.timing.compile_worker import LENGTH, KernelRequest, Reply, RuntimeRequest
+from halidegym.envs.timing.compile_worker import KernelRequest, Reply, RuntimeRequest, carry_out
 
 DEFAULT_MEMORY_BYTES = 8 << 30
 """Address space that a compiling process may have."""
@@ -128,8 +127,8 @@ class Compiler:
         path = directory / f"runtime-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
         if not path.exists():
             # Another process may be building it, too: each builds its own and puts it in place in one step.
-            with tempfile.TemporaryDirectory(dir=directory) as scratch:
-                object_path, built = Path(scratch, "runtime.o"), Path(scratch, "runtime.so")
+            with ScratchFolder(directory) as scratch:
+                object_path, built = scratch / "runtime.o", scratch / "runtime.so"
                 self._call(RuntimeRequest(target, str(object_path)), timeout_s=300.0)
                 _link(object_path, built)
                 built.replace(path)
@@ -156,7 +155,7 @@ class _Worker:
 
     def __init__(self, memory_bytes: int) -> None:
         self._memory_bytes = memory_bytes
-        self._process: ConfinedProcess | None = None
+        self._process: PythonProcess | None = None
         self._requests_left = 0
 
     def call(self, request: KernelRequest | RuntimeRequest, timeout_s: float) -> Reply:
@@ -164,18 +163,13 @@ class _Worker:
             self.close()
             self._process, self._requests_left = self._start(), _REQUESTS_PER_WORKER
         self._requests_left -= 1
-        message = pickle.dumps(request)
         try:
-            self._process.send(LENGTH.pack(len(message)) + message, timeout_s)
-            (length,) = LENGTH.unpack(self._process.receive(LENGTH.size, timeout_s))
-            reply = pickle.loads(self._process.receive(length, timeout_s))
+            return self._process.call(carry_out, request, timeout_s=timeout_s)
         except ProcessEnded as ended:
             raise CompilationError(ended.finished) from None
         except BaseException:
             self.close()  # Ctrl-C: its answer would be taken for that to the next request
             raise
-        assert isinstance(reply, Reply)
-        return reply
 
     def interrupt(self) -> None:
         if self._process is not None:
@@ -186,9 +180,8 @@ class _Worker:
             self._process.close()
             self._process = None
 
-    def _start(self) -> ConfinedProcess:
-        return ConfinedProcess(
-            python_command("from halidegym.envs.timing.compile_worker import serve; serve()"),
+    def _start(self) -> PythonProcess:
+        return PythonProcess(
             memory_bytes=self._memory_bytes,
             # Whether an extent is constant is an estimate of the search; without the variable, Halide refuses to compile
             # an unrolled loop whose extent it cannot prove to be constant.

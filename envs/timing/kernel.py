@@ -17,6 +17,7 @@ from halidegym.envs.timing.measurements import Outcome, TimingSettings
 
 _MIN_SAMPLES = 5
 _LONGEST_PAUSE_S = 0.05
+_STANDSTILL_S = 0.1
 
 
 class KernelFailed(Exception):  # noqa: N818 - says what happened
@@ -51,7 +52,8 @@ class Sample:
 
     Attributes:
         run_s: seconds per run.
-        disturbed: whether its threads waited for a core for more than the fraction that the settings allow.
+        disturbed: whether its threads waited for a core for more than the fraction that the settings allow, or the machine
+            stood still.
     """
 
     run_s: float
@@ -68,6 +70,9 @@ class RunningKernel:
         settings: how to measure.
         inputs: input name to the raw file of its data.
 
+    Attributes:
+        shortest_s: seconds of the shortest run so far; of the first run, before there are samples.
+
     Raises:
         KernelFailed: it did not run to its end.
     """
@@ -83,7 +88,8 @@ class RunningKernel:
             environment={"HL_NUM_THREADS": str(threads)},
         )
         try:
-            self._runs_per_sample = self._runs_for(float(self._answer("ready")))
+            self.shortest_s = float(self._answer("ready"))
+            self._runs_per_sample = self._runs_for(self.shortest_s)
         except BaseException:
             self._process.close()
             raise
@@ -133,7 +139,10 @@ class RunningKernel:
         seconds, _, waited = map(float, self._ask(f"sample {runs} {self._settings.flush_bytes}", "sample").split())
         if seconds < self._settings.shortest_sample_s:  # the first run, with cold caches, was slower
             self._runs_per_sample = max(runs, self._runs_for(seconds / runs))
-        return Sample(seconds / runs, waited > self._settings.disturbance * seconds)
+        # A machine that stands still, such as a paused guest, does not tell: no thread of it waits for a core.
+        stood_still = seconds > 3 * runs * self.shortest_s + _STANDSTILL_S
+        self.shortest_s = min(self.shortest_s, seconds / runs)
+        return Sample(seconds / runs, stood_still or waited > self._settings.disturbance * seconds)
 
     def samples(self) -> list[Sample]:
         """Samples until the best undisturbed ones agree, or the time is over.
@@ -148,7 +157,9 @@ class RunningKernel:
         while not (len(taken) >= _MIN_SAMPLES and self._agree(taken)):
             enough_quiet = sum(not sample.disturbed for sample in taken) >= self._settings.samples_to_agree
             limit_s = self._settings.time_limit_s + (0 if enough_quiet else self._settings.patience_s)
-            if time.monotonic() - begin > limit_s:
+            # Time in which the machine stood still is no reason to end with less than there is time for.
+            enough = len(taken) >= _MIN_SAMPLES or len(taken) * self._runs_per_sample * self.shortest_s > limit_s
+            if enough and time.monotonic() - begin > limit_s:
                 break
             if taken[-1].disturbed:
                 time.sleep(pause_s)

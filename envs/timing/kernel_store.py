@@ -16,6 +16,10 @@ from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.keys import schedule_key
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.compiler import CompilationError, Compiler, CompileTimes
+from halidegym.native._core import FormatError
+
+_FORMAT = 2
+"""Of the reports. It is part of the name of each, so that those of other versions are not read."""
 
 
 class KernelStore:
@@ -49,22 +53,23 @@ class KernelStore:
 
         Raises:
             CompilationError: see `Compiler.compile`.
+            FormatError: a file in the folder is damaged or missing.
             OSError: the folder cannot be read or written.
         """
         entry = self._directory / _key(problem, schedule)
         kernel, report = entry.with_suffix(".so"), entry.with_suffix(".json")
         if report.exists():
-            known = json.loads(report.read_text(encoding="utf-8"))
-            if "outcome" not in known:
-                shutil.copyfile(kernel, library)
-                return CompileTimes(**known)
-            if known["outcome"] == "error" or timeout_s <= known["timeout_s"]:
-                raise CompilationError(Finished(known["outcome"], known["error"]))
+            known = _read(report)
+            if isinstance(known, CompileTimes):
+                _copy(kernel, library)
+                return known
+            if known.finished.outcome == "error" or timeout_s <= known.timeout_s:
+                raise CompilationError(known.finished)
         try:
             times = compiler.compile(problem, schedule, library, timeout_s=timeout_s)
         except CompilationError as error:
             if error.finished.outcome in ("error", "timeout"):
-                failure = {**dataclasses.asdict(error.finished), "timeout_s": timeout_s}
+                failure = {"outcome": error.finished.outcome, "error": error.finished.error, "timeout_s": timeout_s}
                 write_atomically(report, json.dumps(failure).encode())
             raise
         write_atomically(kernel, library.read_bytes())
@@ -72,7 +77,41 @@ class KernelStore:
         return times
 
 
+@dataclasses.dataclass(frozen=True)
+class _Failure:
+    """How a compilation failed that was given so many seconds."""
+
+    finished: Finished
+    timeout_s: float
+
+
+def _read(report: Path) -> CompileTimes | _Failure:
+    try:
+        known = json.loads(report.read_text(encoding="utf-8"))
+        if "outcome" not in known:
+            return CompileTimes(**known)
+        return _Failure(Finished(known["outcome"], known["error"]), float(known["timeout_s"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(
+            f"{report} is no report of a compilation ({error!r}). Delete it: the schedule is compiled anew then."
+        ) from error
+
+
+def _copy(kernel: Path, library: Path) -> None:
+    if not kernel.exists():
+        report = kernel.with_suffix(".json")
+        raise FormatError(
+            f"{kernel} is missing, which {report.name} tells of. Delete {report}: the schedule is compiled anew then."
+        )
+    shutil.copyfile(kernel, library)
+
+
 def _key(problem: SchedulingProblem, schedule: ScheduleLike) -> str:
     # The bytes tell apart what the hash does not: problems with different arithmetic can be equal.
-    parts = (problem.to_bytes().hex(), schedule_key(problem, schedule), importlib.metadata.version("halide"))
+    parts = (
+        str(_FORMAT),
+        problem.to_bytes().hex(),
+        schedule_key(problem, schedule),
+        importlib.metadata.version("halide"),
+    )
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:32]

@@ -8,11 +8,20 @@ import fcntl
 import functools
 import hashlib
 import importlib.metadata
+import logging
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from halidegym.envs.processes.files import cache_directory
+
+_logger = logging.getLogger(__name__)
+
+_SILENCE_S = 1.0  # of waiting
+_LONGEST_COMMAND = 80
+
+_teller = threading.Lock()  # of the thread that tells
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,8 +89,8 @@ def compiling() -> Iterator[None]:
 def measuring() -> Iterator[None]:
     """Let no one else of this user compile or measure on this machine while the context is open.
 
-    Holds across processes, and ends with the process. Who wants to measure keeps the gate shut, so that it gets its turn
-    although others compile all the time.
+    Holds across processes, and ends with the process; who waits for it says so. Who wants to measure keeps the gate shut,
+    so that it gets its turn although others compile all the time.
     """
     with _locked("gate", fcntl.LOCK_EX), _locked("timing", fcntl.LOCK_EX):
         yield
@@ -90,5 +99,45 @@ def measuring() -> Iterator[None]:
 @contextlib.contextmanager
 def _locked(name: str, kind: int) -> Iterator[None]:
     with (cache_directory() / f"{name}.lock").open("w") as file:
-        fcntl.flock(file, kind)
+        try:
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with _told_after(_SILENCE_S, os.fstat(file.fileno()).st_ino):
+                fcntl.flock(file, kind)
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # a fork may have it open, too
+
+
+@contextlib.contextmanager
+def _told_after(seconds: float, inode: int) -> Iterator[None]:
+    """Tell whom this process waits for if it does so for longer; one of the threads that wait does."""
+    telling = threading.Timer(seconds, _tell, [inode])
+    telling.daemon = True
+    is_first = _teller.acquire(blocking=False)
+    if is_first:
+        telling.start()
+    try:
         yield
+    finally:
+        telling.cancel()
+        if is_first:
+            _teller.release()
+
+
+def _tell(inode: int) -> None:
+    _logger.warning("waiting for %s to end measuring or compiling on this machine", _holders(inode))
+
+
+def _holders(inode: int) -> str:
+    """The processes that hold a lock on a file, as far as the kernel tells."""
+    holders = []
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/locks").read_text().splitlines():
+            # Number, FLOCK, ADVISORY, READ or WRITE, process, device:inode, ...; or number, "->" and so on for who waits.
+            _, kind, _, _, pid, file, *_ = line.split()
+            if kind == "FLOCK" and file.endswith(f":{inode}"):
+                command = Path("/proc", pid, "cmdline").read_text().replace("\0", " ").strip()
+                holders.append(f"process {pid} ({command[:_LONGEST_COMMAND]})")
+    return ", ".join(dict.fromkeys(holders)) or "another process"

@@ -6,8 +6,8 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
+import itertools
 import os
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes.files import ScratchFolder
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing import input_arrays
@@ -29,6 +30,7 @@ from halidegym.envs.timing.machine import compiling, measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Outcome, Timing, TimingSettings
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of
 from halidegym.native import _core
+from halidegym.native.checks import check_at_least
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,11 +42,45 @@ class _Kernel:
     failure: KernelFailed | None = None
 
 
+class _Bench:
+    """What a stopwatch works with: compiling processes with a thread for each, and files.
+
+    Args:
+        compilers: how many schedules to compile at once.
+
+    Attributes:
+        owner: the process that made it. A fork of it has neither the threads nor the processes.
+        trusted: the folder with the trusted outputs, by the identity of the problem.
+        inputs: the files with the inputs, likewise.
+    """
+
+    def __init__(self, compilers: int) -> None:
+        self.owner = os.getpid()
+        self.compiler = Compiler(compilers)
+        # The kernel ends processes with the thread that started them, so the threads stay as long as the compilers.
+        self.pool = ThreadPoolExecutor(compilers)
+        self.trusted: dict[str, Path] = {}
+        self.inputs: dict[str, list[str]] = {}
+        self._scratch = ScratchFolder()
+        self._count = itertools.count()
+
+    def new_directory(self) -> Path:
+        directory = self._scratch.path / str(next(self._count))
+        directory.mkdir()
+        return directory
+
+    def close(self) -> None:
+        self.pool.shutdown(cancel_futures=True)
+        self.compiler.close()
+        self._scratch.close()
+
+
 class Stopwatch:
     """Times schedules on this machine, one at a time, whoever else times here.
 
     Keeps compiling processes and trusted outputs from one schedule to the next. Use as a context: leaving it ends the
     processes and removes the files. A schedule that fails is a result, not an exception, and leaves no trace in the next.
+    A fork of this process may use it, too: it gets processes and files of its own.
 
     Args:
         settings: how to time.
@@ -65,14 +101,8 @@ class Stopwatch:
     ) -> None:
         self.settings = TimingSettings() if settings is None else settings
         self._inputs = dict(inputs or {})
-        self._scratch = tempfile.TemporaryDirectory(prefix="halidegym-")
-        self._compiler = Compiler(len(os.sched_getaffinity(0)) if compilers is None else compilers)
-        # The kernel ends processes with the thread that started them, so the threads stay as long as the compilers.
-        self._pool = ThreadPoolExecutor(self._compiler.workers)
         self._store = None if kernels is None else KernelStore(kernels)
-        self._count = 0
-        self._trusted: dict[str, Path] = {}
-        self._files: dict[str, list[str]] = {}
+        self._own_bench = _Bench(len(os.sched_getaffinity(0)) if compilers is None else compilers)
 
     def __enter__(self) -> Stopwatch:
         return self
@@ -83,15 +113,20 @@ class Stopwatch:
         self.close()
 
     def close(self) -> None:
-        """End all processes and remove all files."""
-        self._pool.shutdown(cancel_futures=True)
-        self._compiler.close()
-        self._scratch.cleanup()
+        """End all processes and remove all files of this process."""
+        if self._own_bench.owner == os.getpid():
+            self._own_bench.close()
+
+    @property
+    def _bench(self) -> _Bench:
+        if self._own_bench.owner != os.getpid():
+            self._own_bench = _Bench(self.compilers)
+        return self._own_bench
 
     @property
     def compilers(self) -> int:
         """How many schedules are compiled at once."""
-        return self._compiler.workers
+        return self._own_bench.compiler.workers
 
     @property
     def inputs_digest(self) -> str:
@@ -153,23 +188,21 @@ class Stopwatch:
 
         All take turns, a few samples each, so that a drift of the machine's speed hits them alike. Each turn is a fresh
         process, so that the intervals cover how processes happen to lie in memory, and counts with its least sample.
-        Rounds that other processes disturbed do not count, if enough others are left.
+        Samples that other processes or a standstill of the machine disturbed are marked, and do not count if a turn has
+        others; rounds that have none but such do not count, if six others are left.
 
         Args:
             problem: as for `time`.
             schedules: likewise.
             baseline: what they are compared with.
-            rounds: how many turns each takes at most.
+            rounds: how many turns each takes at most; six for a confidence of 95 %.
             precision: stop before, from six rounds on, when no interval of a ratio is wider than this on either side.
 
         Raises:
             InvalidParameter: `rounds` is below 1.
             Error: as for `time`.
         """
-        if rounds < 1:
-            raise _core.InvalidParameter(
-                f"rounds: {rounds} is below 1. Give at least one; six for a confidence of 95 %."
-            )
+        check_at_least(1, rounds=rounds)
         self._prepare(problem)
         with contextlib.ExitStack() as stack:
             kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, [baseline, *schedules])]
@@ -201,7 +234,7 @@ class Stopwatch:
                 raise _core.CompileError(f"{problem.name}: {kernel.failure.outcome}: {kernel.failure.error}")
             try:
                 with self._running(problem, kernel) as running:
-                    return running.outputs(self._new_directory())
+                    return running.outputs(self._bench.new_directory())
             except KernelFailed as failed:
                 raise _core.Error(
                     f"{problem.name}: {failed.outcome} of the compiled pipeline: {failed.error}"
@@ -210,9 +243,9 @@ class Stopwatch:
     def _prepare(self, problem: SchedulingProblem) -> None:
         """See to it that the outputs of the trusted schedule are there."""
         key = _identity(problem)
-        if not self.settings.verify or key in self._trusted:
+        if not self.settings.verify or key in self._bench.trusted:
             return
-        directory = self._new_directory()
+        directory = self._bench.new_directory()
         with contextlib.ExitStack() as stack:
             (kernel,) = [stack.enter_context(kernel) for kernel in self._compiled(problem, [TrustedSchedule(problem)])]
             try:
@@ -225,20 +258,20 @@ class Stopwatch:
                     f"{problem.name}: the trusted schedule, which outputs are compared with, fails: {failed.outcome}: "
                     f"{failed.error}. Mend the pipeline or its estimates, give it more time or memory, or set verify=False."
                 ) from None
-        self._trusted[key] = directory
+        self._bench.trusted[key] = directory
 
     def _compiled(
         self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]
     ) -> list[contextlib.AbstractContextManager[_Kernel]]:
         """Compile in parallel. Each kernel's library is there until its context is left."""
-        libraries = [self._new_directory() / "kernel.so" for _ in schedules]
-        jobs = [self._pool.submit(self._compile, problem, *job) for job in zip(schedules, libraries, strict=True)]
+        libraries = [self._bench.new_directory() / "kernel.so" for _ in schedules]
+        jobs = [self._bench.pool.submit(self._compile, problem, *job) for job in zip(schedules, libraries, strict=True)]
         try:
             return [_kept(job.result()) for job in jobs]
         except BaseException:  # Ctrl-C
             for job in jobs:
                 job.cancel()
-            self._compiler.interrupt()
+            self._bench.compiler.interrupt()
             raise
 
     def _compile(self, problem: SchedulingProblem, schedule: ScheduleLike, library: Path) -> _Kernel:
@@ -246,10 +279,10 @@ class Stopwatch:
         with compiling():
             begin = time.perf_counter()
             try:
-                self._compiler.runtime_library(problem.target)
-                compile_ = self._compiler.compile
+                self._bench.compiler.runtime_library(problem.target)
+                compile_ = self._bench.compiler.compile
                 if self._store is not None:
-                    compile_ = functools.partial(self._store.compile, self._compiler)
+                    compile_ = functools.partial(self._store.compile, self._bench.compiler)
                 return _Kernel(library, compile_(problem, schedule, library, timeout_s=timeout_s))
             except CompilationError as error:
                 failed = KernelFailed.of(error.finished)
@@ -260,7 +293,7 @@ class Stopwatch:
                 return _Kernel(library, times, KernelFailed(outcome, words))
 
     def _running(self, problem: SchedulingProblem, kernel: _Kernel) -> RunningKernel:
-        runtime = self._compiler.runtime_library(problem.target)
+        runtime = self._bench.compiler.runtime_library(problem.target)
         return RunningKernel(
             runtime, kernel.library, self.threads_for(problem), self.settings, self._input_files(problem)
         )
@@ -269,9 +302,9 @@ class Stopwatch:
         if not self._inputs:
             return []
         key = _identity(problem)
-        if key not in self._files:
-            self._files[key] = input_arrays.write(problem, self._inputs, self._new_directory())
-        return self._files[key]
+        if key not in self._bench.inputs:
+            self._bench.inputs[key] = input_arrays.write(problem, self._inputs, self._bench.new_directory())
+        return self._bench.inputs[key]
 
     def _time(self, problem: SchedulingProblem, kernel: _Kernel) -> Timing:
         failure, taken, run_s = kernel.failure, list[Sample](), 0.0
@@ -313,7 +346,7 @@ class Stopwatch:
 
     def _check(self, problem: SchedulingProblem, running: RunningKernel) -> None:
         if self.settings.verify:
-            running.check(self._trusted[_identity(problem)], rounding=int(_computes_with_floats(problem)))
+            running.check(self._bench.trusted[_identity(problem)], rounding=int(_computes_with_floats(problem)))
 
     def _timing(
         self,
@@ -337,12 +370,6 @@ class Stopwatch:
             link_s=kernel.times.link_s,
             run_s=run_s,
         )
-
-    def _new_directory(self) -> Path:
-        self._count += 1
-        directory = Path(self._scratch.name, str(self._count))
-        directory.mkdir()
-        return directory
 
 
 @contextlib.contextmanager

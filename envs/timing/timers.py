@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -47,17 +46,6 @@ def opened(timer: Timer | None) -> Iterator[Timer]:
         return
     with contextlib.closing(RecordingTimer()) as own:
         yield own
-
-
-@dataclasses.dataclass(frozen=True)
-class RunTime:
-    """Tells an agent to go by run times instead of costs.
-
-    Attributes:
-        timer: where they come from, such as a `Replay`; None to measure on this machine and record nothing.
-    """
-
-    timer: Timer | None = dataclasses.field(default=None, repr=False)
 
 
 class RecordingTimer:

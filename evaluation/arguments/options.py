@@ -69,9 +69,9 @@ def _truth(text: str) -> bool:
 
 
 def builder_option(text: str) -> tuple[str, Any]:
-    """Parse `name=value`, a literal of Python or else a text; a type for options."""
+    """Parse `name=value`, a literal of Python or else a text; a type for options. A generator's names may have dots."""
     name, separator, value = text.partition("=")
-    if not (name.isidentifier() and separator):
+    if not (separator and all(part.isidentifier() for part in name.split("."))):
         raise click.BadParameter(f"{text!r} is no name=value, such as size=160,128")
     try:
         return name, ast.literal_eval(value)
@@ -91,7 +91,7 @@ _estimate_option = click.option(
 
 _builder_option = click.option(
     "--option", "options", metavar="NAME=VALUE", type=builder_option, multiple=True,
-    help="Argument of the function that builds the pipeline, such as size=160,128; repeatable.",
+    help="Argument of what builds the pipeline, a function or generator, such as size=160,128; repeatable.",
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ class OutputFile(click.Path):
         Raises:
             BadParameter: it is a folder, or nothing can be written there.
         """
-        path = Path(super().convert(value, param, ctx))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
         folder = path.absolute().parent
         if not folder.is_dir():
             self.fail(f"There is no folder {folder} to write {path.name} into; make it first.", param, ctx)
@@ -42,7 +42,7 @@ class OutputFolder(click.Path):
         Raises:
             BadParameter: it is a file, or there can be no such folder.
         """
-        path = Path(super().convert(value, param, ctx))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
         nearest = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
         if not nearest.is_dir() or not os.access(nearest, os.W_OK):
             self.fail(f"There can be no folder {path}: nothing can be written into {nearest}.", param, ctx)

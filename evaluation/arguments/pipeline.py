@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -22,11 +23,12 @@ HELP = """PIPELINE is one of
 \b
   harris              a name that `halidegym list` shows,
   blur.py:build       a function in a Python file that returns an hl.Func or hl.Pipeline,
+  blur.py:Blur        a generator: a class that halide.generator decorates,
   my.module:build     the same in a module,
   blur.hlpipe         a file written by halide.serialize_pipeline, or by a generator with -e hlpipe.
 
 A serialized file has lost the estimates of its parameters: --param and --estimate supply what is missing. --option is
-for the function that builds the pipeline.
+for the function that builds the pipeline, or a parameter of the generator.
 """
 
 
@@ -88,6 +90,7 @@ def _function(module_name: str, function_name: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
+@functools.cache  # a generator may be registered only once
 def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InvalidParameter(f"There is no file {path}; check the path before the colon")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from halidegym.agents.agent import Agent
+from halidegym.agents.budget import EndedBy
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
@@ -16,6 +17,7 @@ from halidegym.agents.planners.mcts import MCTS
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.schedule import check_function_name
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
 from halidegym.evaluation.arguments.paths import OutputFile
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
@@ -56,6 +58,9 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs")}
     show_default=True,
     help="What to print: source code that schedules the pipeline, or the loop nest.",
 )
+@click.option(
+    "--function", metavar="NAME", help="Print source code as a function of this name, which takes a pipeline."
+)
 @click.option("--save", type=OutputFile(), help="Also write the plan to this JSON file.")
 @target_option
 @parallelism_option
@@ -70,6 +75,7 @@ def schedule(
     evaluations: int | None,
     seed: int,
     output_format: str,
+    function: str | None,
     save: Path | None,
     target: str,
     parallelism: int | None,
@@ -81,11 +87,19 @@ def schedule(
     best schedule so far.
     """
     planner = _agent(agent, beam=beam, passes=passes)
+    if function is not None:
+        check_function_name(function)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
+    for sentence in problem.undersized_inputs():
+        click.echo(f"Note: {sentence} The schedule is for an input that is large enough.", err=True)
     plan = planner.plan(problem, seconds=seconds, evaluations=evaluations, seed=seed, progress=True)
     _report(problem, plan)
     found = plan.schedule_of(plan.top(1)[0])
-    texts = {"cpp": found.cpp, "python": found.python, "loops": found.loop_nest}
+    texts: Mapping[str, Callable[[], str]] = {
+        "cpp": lambda: found.cpp(function=function),
+        "python": lambda: found.python(function=function),
+        "loops": found.loop_nest,
+    }
     click.echo(texts[output_format]().rstrip("\n"))
     if save is not None:
         _save(plan, save)
@@ -100,11 +114,17 @@ def _agent(name: str, **parameters: int | None) -> Agent:
     return _AGENTS[name](**given)
 
 
+_ENDS: dict[EndedBy, str] = {
+    "finished": "",
+    "budget": " (the budget was used up)",
+    "interrupt": " (interrupted)",
+}
+
+
 def _report(problem: SchedulingProblem, plan: Plan) -> None:
     evaluations = "" if plan.evaluations is None else f", {plan.evaluations:,} evaluations"
     click.echo(
-        f"{problem.name}: cost {plan.cost:.6g}{evaluations}, {plan.seconds:.2f} s"
-        + (" (ended early)" if plan.interrupted else ""),
+        f"{problem.name}: cost {plan.cost:.6g}{evaluations}, {plan.seconds:.2f} s" + _ENDS[plan.ended_by],
         err=True,
     )
 

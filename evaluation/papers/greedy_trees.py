@@ -16,7 +16,7 @@ from halidegym.envs.processes.isolated import run_isolated
 from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.output.plots import new_figure, save_svg
 from halidegym.evaluation.papers.mb2fbs import PARALLELISM, TARGET
-from halidegym.native._core import mcts
+from halidegym.native._core import MctsOptions, mcts
 
 #: The paper's applications and numbers of greedy trees.
 PIPELINES: Sequence[str] = ("bilateral_grid", "nl_means", "iir_blur", "max_filter")
@@ -94,14 +94,10 @@ def run(
 
 
 def _run(pipeline: str, greedy_trees: int, seed: int, seconds: float, threads: int) -> EnsembleRun:
-    result = mcts(
-        Rules().space(load_problem(pipeline, target=TARGET, parallelism=PARALLELISM)),
-        trees=TREES,
-        greedy_trees=greedy_trees,
-        seconds_per_decision=seconds,
-        threads=threads,
-        seed=seed,
+    options = MctsOptions(
+        trees=TREES, greedy_trees=greedy_trees, seconds_per_decision=seconds, threads=threads, seed=seed
     )
+    result = mcts(Rules().space(load_problem(pipeline, target=TARGET, parallelism=PARALLELISM)), options)
     deciders = [tree for tree in result.deciding_trees if tree >= 0]
     by_greedy = sum(tree < greedy_trees for tree in deciders)
     return EnsembleRun(pipeline, greedy_trees, seed, result.solutions[0].cost, len(deciders), by_greedy)

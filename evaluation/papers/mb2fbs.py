@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.evaluation.arguments.pipeline import load_problem
-from halidegym.native._core import Space, beam_search, mb2fbs
+from halidegym.native._core import BeamOptions, Mb2fbsOptions, Space, beam_search, mb2fbs
 
 #: Of the paper, found by comparing the plugin's costs with the printed ones.
 TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
@@ -206,9 +206,9 @@ _MB2FBS: Mapping[str, Mapping[str, Any]] = {
 def run(space: Space, algorithm: str) -> tuple[Figures, float]:
     """Run one of `ALGORITHMS`: its figures, and the seconds that it took."""
     if algorithm in (BEAM_32, BEAM_64):
-        beam = beam_search(space, beam_size=int(algorithm.split()[1]), passes=PASSES)
+        beam = beam_search(space, BeamOptions(beam_size=int(algorithm.split()[1]), passes=PASSES))
         return Figures(beam.solutions[0].cost, beam.expansions / PASSES), beam.seconds
-    result = mb2fbs(space, passes=PASSES, **_MB2FBS[algorithm])
+    result = mb2fbs(space, Mb2fbsOptions(passes=PASSES, **_MB2FBS[algorithm]))
     expansions = (result.expansions + sum(result.pass_complete_states)) / PASSES
     return Figures(result.solutions[0].cost, expansions), result.seconds
 

@@ -69,7 +69,7 @@ def choose_by_time(
     choices = []
     with opened(timer) as clock:
         for cores in ((problem.parallelism,), (problem.parallelism, *parallelisms)):
-            search = IteratedSearch(beams, rounds=candidates, measured=candidates, parallelisms=cores, timer=clock)
-            plan = search.plan(problem)
+            search = IteratedSearch(beams, rounds=candidates, measured=candidates, parallelisms=cores)
+            plan = search.plan(problem, timer=clock)
             choices.append(Choice(cores, plan, clock.compare(problem, plan.schedule, beam.schedule)))
     return choices

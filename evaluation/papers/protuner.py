@@ -84,7 +84,7 @@ def figure_7(scale: float, threads: int = 1) -> dict[str, Rival]:
     rivals: dict[str, Rival] = {"greedy": Rival(Greedy())}
     for name in MCTS.presets():
         agent = MCTS.preset(name, threads=threads)
-        if agent.seconds_per_decision is not None and agent.measure is None:
+        if agent.seconds_per_decision is not None and not agent.measured:
             seconds = agent.seconds_per_decision * scale
             rivals[name] = Rival(dataclasses.replace(agent, seconds_per_decision=seconds))
     return rivals

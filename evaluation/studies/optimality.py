@@ -51,7 +51,7 @@ def prove_optimum(name: str) -> Optimum:
         KeyboardInterrupt: Ctrl-C ended the search, so nothing is proven.
     """
     plan = ExhaustiveSearch().plan(toys.problem(name))
-    if plan.interrupted:
+    if plan.ended_by != "finished":
         raise KeyboardInterrupt
     weights_hash = plan.fingerprint.weights_hash
     if plan.cost is None or plan.evaluations is None or weights_hash is None:

@@ -12,7 +12,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.keys import schedule_key
 from halidegym.envs.schedules.schedule import Schedule
-from halidegym.native._core import SearchExhausted, Space, State, beam_search
+from halidegym.native._core import BeamOptions, SearchExhausted, Space, State, beam_search
 
 Kind: TypeAlias = Literal["random", "good"]
 
@@ -31,7 +31,7 @@ def draw(problem: SchedulingProblem, seed: int) -> Iterator[tuple[Kind, State]]:
         SearchExhausted: the problem has no schedule.
     """
     space, generator = Rules().space(problem), random.Random(seed)
-    yield "good", beam_search(space, beam_size=1).solutions[0].state
+    yield "good", beam_search(space, BeamOptions(beam_size=1)).solutions[0].state
     while True:
         with contextlib.suppress(SearchExhausted):
             yield "random", _random_walk(space, generator)

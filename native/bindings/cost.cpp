@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/native_work.h"
 #include "cost/network.h"
 #include "cost/weights.h"
 #include "problem/error.h"
@@ -59,7 +60,7 @@ py::array_t<float> predict(const Network &network, const Array<float> &pipeline_
     const int num_states = f.ndim() == 3 ? static_cast<int>(f.shape(0)) : 1;
     std::vector<float> costs;
     {
-        py::gil_scoped_release release;
+        const UnlockedWork work;
         costs = network.predict(flat(p), flat(f), num_states, num_stages, parallelism);
     }
     return py::array_t<float>(static_cast<py::ssize_t>(costs.size()), costs.data());

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "bindings/native_work.h"
 #include "bindings/topics.h"
 #include "env/environment.h"
 #include "problem/error.h"
@@ -39,7 +40,7 @@ py::dict observe(Environment &environment) {
     py::dict arrays;
     const Observation view = new_observation(environment.shape(), arrays);
     {
-        const py::gil_scoped_release release;
+        const UnlockedWork work;
         environment.observe(view);
     }
     return arrays;
@@ -69,9 +70,9 @@ void bind_env(py::module_ &m) {
 
     py::class_<Environment>(m, "Environment", "An episode over the decisions of a schedule.")
         .def(py::init<ObservationShape, bool>(), py::arg("shape"), py::kw_only(), py::arg("skip_forced") = true)
-        .def("start", &Environment::start, py::arg("state"), py::call_guard<py::gil_scoped_release>(),
+        .def("start", &Environment::start, py::arg("state"), py::call_guard<UnlockedWork>(),
              "Begin in a state, or in the next one that offers a choice.")
-        .def("step", &Environment::step, py::arg("action"), py::call_guard<py::gil_scoped_release>(),
+        .def("step", &Environment::step, py::arg("action"), py::call_guard<UnlockedWork>(),
              "Take a decision; whether the action was legal.")
         .def("observe", &observe, "The observation as a dict of new arrays, each of one dimension.")
         .def("cost", &Environment::cost, "Of the complete schedule.")

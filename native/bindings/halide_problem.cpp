@@ -5,6 +5,7 @@
 #include "bindings/conduit.h"
 #include "bindings/topics.h"
 #include "halide/extract.h"
+#include "halide/input_estimates.h"
 #include "halide/parameters.h"
 
 namespace py = pybind11;
@@ -55,6 +56,13 @@ void bind_halide_problem(py::module_ &m) {
         py::arg("pipeline"), py::arg("parameters"), py::arg("target"), py::arg("parallelism"), py::arg("name"),
         "The scheduling problem of a serialized pipeline with these parameters, as plain data.\n\n"
         "Raises InvalidParameter, MissingEstimate or UnsupportedPipeline.");
+    m.def(
+        "undersized_inputs",
+        [](const Problem &problem, const py::object &pipeline) {
+            return undersized_inputs(problem, from_halide<Halide::Pipeline>(pipeline));
+        },
+        py::arg("problem"), py::arg("pipeline"),
+        "The inputs of which the problem's own hl.Pipeline reads more than their estimates provide, a sentence each.");
     m.def("with_parallelism", &with_parallelism, py::arg("problem"), py::arg("parallelism"),
           "The same problem for a machine of another number of cores. Raises InvalidParameter if that is below 1.");
 }

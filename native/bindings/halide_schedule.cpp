@@ -16,12 +16,14 @@ namespace halidegym {
 void bind_halide_schedule(py::module_ &m) {
     m.def(
         "apply_schedule",
-        [](const Problem &problem, const std::vector<StageDirectives> &stages, const py::object &pipeline) {
-            apply_schedule(problem, stages, from_halide<Halide::Pipeline>(pipeline));
+        [](const Problem &problem, const std::vector<StageDirectives> &stages, const py::object &original,
+           const py::object &pipeline) {
+            apply_schedule(problem, stages, from_halide<Halide::Pipeline>(original),
+                           from_halide<Halide::Pipeline>(pipeline));
         },
-        py::arg("problem"), py::arg("stages"), py::arg("pipeline"),
-        "Make the scheduling calls on an unscheduled hl.Pipeline: the problem's own or another copy of it. Raises "
-        "InvalidParameter if it is a different pipeline, CompileError if Halide refuses a call.");
+        py::arg("problem"), py::arg("stages"), py::arg("original"), py::arg("pipeline"),
+        "Make the scheduling calls on an unscheduled hl.Pipeline: the problem's own or one built in the same way. "
+        "Raises InvalidParameter if it is a different pipeline, CompileError if Halide refuses a call.");
 }
 
 }  // namespace halidegym

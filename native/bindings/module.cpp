@@ -18,6 +18,7 @@ void register_errors(py::module_ &m) {
     py::register_local_exception<MissingEstimate>(m, "MissingEstimate", unsupported);
     py::register_local_exception<FormatError>(m, "FormatError", error_and_value_error);
     py::register_local_exception<SearchExhausted>(m, "SearchExhausted", error);
+    py::register_local_exception<OutOfResources>(m, "OutOfResources", error);
     py::register_local_exception<CompileError>(m, "CompileError", error);
     py::register_local_exception<InternalError>(m, "InternalError", error);
     bind_halide_errors(m);
@@ -29,6 +30,7 @@ PYBIND11_MODULE(_core, m) {
     m.doc() = "The C++ core of halidegym.";
     register_errors(m);
     using namespace halidegym;
+    bind_native_work();
     bind_problem(m);
     bind_halide_problem(m);
     bind_halide_expression(m);

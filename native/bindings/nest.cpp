@@ -95,6 +95,13 @@ void bind_directives(py::module_ &m) {
         },
         py::arg("problem"), py::arg("stages"), "The calls as C++ source, as the Adams2019 autoscheduler prints it.");
     m.def(
+        "cpp_statements",
+        [](const Problem &problem, const std::vector<StageDirectives> &stages) {
+            return cpp_statements(problem, stages);
+        },
+        py::arg("problem"), py::arg("stages"),
+        "The calls as C++ statements on a Halide::Pipeline named `pipeline`, with names that are identifiers.");
+    m.def(
         "python_source",
         [](const Problem &problem, const std::vector<StageDirectives> &stages) {
             return python_source(problem, stages);

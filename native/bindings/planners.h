@@ -4,9 +4,17 @@
 #include <pybind11/stl.h>
 
 #include <chrono>
+#include <functional>
+#include <new>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "bindings/native_work.h"
+#include "bindings/options.h"
 #include "bindings/python_space.h"
+#include "search/parameters.h"
 #include "search/search_result.h"
 #include "search/spaces/schedule_space.h"
 #include "search/spaces/synthetic_tree.h"
@@ -15,15 +23,17 @@
 namespace halidegym {
 
 // Asks Python whether to go on, at most some twenty times a second: its callback, and whether a signal has arrived.
-// Ctrl-C, also in the callback, stops the search, which then returns the best so far.
+// Ctrl-C, also in the callback, stops the search, which then returns the best so far. It stops for good, as one search
+// may be made of several.
 class PythonWatch {
 public:
     explicit PythonWatch(pybind11::object on_progress) : on_progress_(std::move(on_progress)) {}
 
     bool operator()(const Progress &progress) {
+        NativeWork::check_exit();
         const auto now = std::chrono::steady_clock::now();
-        if (now - last_ < std::chrono::milliseconds(50)) {
-            return true;
+        if (stopped_ || now - last_ < std::chrono::milliseconds(50)) {
+            return !stopped_;
         }
         last_ = now;
         const pybind11::gil_scoped_acquire gil;
@@ -31,46 +41,47 @@ public:
             if (PyErr_CheckSignals() != 0) {
                 throw pybind11::error_already_set();
             }
-            return on_progress_.is_none() ||
-                   pybind11::cast<bool>(on_progress_(progress.pass, progress.depth, progress.evaluations,
-                                                     progress.expansions, progress.best_cost));
+            stopped_ = !on_progress_.is_none() &&
+                       !pybind11::cast<bool>(on_progress_(progress.pass, progress.depth, progress.evaluations,
+                                                          progress.expansions, progress.best_cost));
         } catch (const pybind11::error_already_set &error) {
             if (!error.matches(PyExc_KeyboardInterrupt)) {
                 throw;
             }
-            return false;
+            stopped_ = true;
         }
+        return !stopped_;
     }
 
 private:
     pybind11::object on_progress_;
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+    bool stopped_ = false;
 };
 
 // A budget as Python states it; None sets no limit.
 struct Limits {
-    std::optional<double> seconds;
-    std::optional<int64_t> evaluations;
-    std::optional<int64_t> expansions;
+    pybind11::object seconds;
+    pybind11::object evaluations;
+    pybind11::object expansions;
     pybind11::object on_progress;
 
     // The watch must outlive the budget.
     Budget budget(PythonWatch &watch) const {
-        const auto require_positive = [](const char *name, auto value) {
-            if (value && *value < 0) {
-                throw InvalidParameter(std::string(name) +
-                                       " is negative; give a budget of at least 0, or None for none");
-            }
-        };
-        require_positive("max_seconds", seconds);
-        require_positive("max_evaluations", evaluations);
-        require_positive("max_expansions", expansions);
         Budget budget;
-        budget.seconds = seconds.value_or(budget.seconds);
-        budget.evaluations = evaluations.value_or(budget.evaluations);
-        budget.expansions = expansions.value_or(budget.expansions);
+        budget.seconds = limit("max_seconds", seconds, budget.seconds);
+        budget.evaluations = limit("max_evaluations", evaluations, budget.evaluations);
+        budget.expansions = limit("max_expansions", expansions, budget.expansions);
         budget.keep_going = std::ref(watch);
         return budget;
+    }
+
+private:
+    template <typename Value>
+    static Value limit(const char *name, const pybind11::object &given, Value unlimited) {
+        const Value value = parameter<std::optional<Value>>(name, given).value_or(unlimited);
+        require(value >= 0, std::string(name) + " is negative; give a budget of at least 0, or None for none");
+        return value;
     }
 };
 
@@ -102,7 +113,7 @@ PythonResult result_to_python(const SearchResult<State> &result) {
             .evaluations = result.evaluations,
             .expansions = result.expansions,
             .seconds = result.seconds,
-            .interrupted = result.interrupted};
+            .ended_by = result.ended_by};
 }
 
 // Calls `use` with the search space that a Python object stands for.
@@ -121,19 +132,49 @@ auto with_space(const pybind11::object &object, const Use &use) {
 // returns what `convert` makes of its result.
 template <typename Search, typename Convert>
 auto search_any(const pybind11::object &object, const Limits &limits, const Search &search, const Convert &convert) {
+    const NativeWork work;
     PythonWatch watch(limits.on_progress);
     const Budget budget = limits.budget(watch);
-    return with_space(object, [&](auto space) {
-        return convert([&] {
-            const pybind11::gil_scoped_release release;
-            return search(space, budget);
-        }());
-    });
+    try {
+        return with_space(object, [&](auto space) {
+            return convert([&] {
+                const pybind11::gil_scoped_release release;
+                return search(space, budget);
+            }());
+        });
+    } catch (const std::bad_alloc &) {
+        throw OutOfResources("the search ran out of memory; give smaller parameters or a smaller budget");
+    }
 }
 
 template <typename Search>
 PythonResult search_any(const pybind11::object &object, const Limits &limits, const Search &search) {
     return search_any(object, limits, search, [](const auto &result) { return result_to_python(result); });
+}
+
+// Binds `search(space, parameters ..., limits)` as a function that takes the parameters after the space, as told by
+// `names`, and the limits by name.
+template <typename... Parameters, typename Search, typename... Names>
+void def_planner(pybind11::module_ &m, const char *name, const Search &search, const Names &...names) {
+    using pybind11::arg;
+    using pybind11::object;
+    m.def(
+        name,
+        [search](const object &space, const Parameters &...parameters, object seconds, object evaluations,
+                 object expansions, object on_progress) {
+            return search(
+                space, parameters...,
+                Limits{std::move(seconds), std::move(evaluations), std::move(expansions), std::move(on_progress)});
+        },
+        arg("space"), names..., pybind11::kw_only(), arg("max_seconds") = pybind11::none(),
+        arg("max_evaluations") = pybind11::none(), arg("max_expansions") = pybind11::none(),
+        arg("on_progress") = pybind11::none());
+}
+
+// The parameters of a planner, by default those of the struct.
+template <typename Options>
+pybind11::arg_v options_argument() {
+    return pybind11::arg_v("options", Options{}, "default");
 }
 
 }  // namespace halidegym

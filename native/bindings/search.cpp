@@ -15,18 +15,14 @@ namespace halidegym {
 
 namespace {
 
-PythonResult run_beam_search(const py::object &space, int beam_size, int passes, int random_dropout, uint32_t seed,
-                             std::optional<double> seconds, std::optional<int64_t> evaluations,
-                             std::optional<int64_t> expansions, py::object on_progress) {
-    return search_any(space, {seconds, evaluations, expansions, std::move(on_progress)},
-                      [&](auto &searched, const Budget &budget) {
-                          return BeamSearch(searched, {beam_size, passes, random_dropout, seed}, budget).run();
-                      });
+PythonResult run_beam_search(const py::object &space, const BeamOptions &options, const Limits &limits) {
+    return search_any(space, limits, [&](auto &searched, const Budget &budget) {
+        return BeamSearch(searched, options, budget).run();
+    });
 }
 
 // Every state that a beam search evaluates, as the cost model sees it: features [stages, 39] as float32, and the cost.
-py::list evaluated_states(const std::shared_ptr<Space> &space, int beam_size, int passes, int random_dropout,
-                          uint32_t seed) {
+py::list evaluated_states(const std::shared_ptr<Space> &space, const BeamOptions &options) {
     py::list states;
     ScheduleSpace schedules(space, [&](const FeatureTable &table, double cost) {
         py::array_t<float> rows({static_cast<py::ssize_t>(table.stages.size()), py::ssize_t{num_schedule_features}});
@@ -36,31 +32,39 @@ py::list evaluated_states(const std::shared_ptr<Space> &space, int beam_size, in
         }
         states.append(py::make_tuple(rows, cost));
     });
-    BeamSearch<ScheduleSpace>(schedules, {beam_size, passes, random_dropout, seed}, Budget{}).run();
+    BeamSearch<ScheduleSpace>(schedules, options, Budget{}).run();
     return states;
 }
 
-PythonResult run_random_search(const py::object &space, uint32_t seed, std::optional<double> seconds,
-                               std::optional<int64_t> evaluations, py::object on_progress) {
-    if (!seconds && !evaluations) {
-        throw InvalidParameter("random search has no end of its own; give max_seconds or max_evaluations");
-    }
-    return search_any(space, {seconds, evaluations, std::nullopt, std::move(on_progress)},
-                      [&](auto &searched, const Budget &budget) { return random_search(searched, seed, budget); });
+PythonResult run_random_search(const py::object &space, const RandomSearchOptions &options, const Limits &limits) {
+    return search_any(space, limits, [&](auto &searched, const Budget &budget) {
+        require(!budget.is_unlimited(),
+                "random search has no end of its own; give max_seconds, max_evaluations or max_expansions");
+        return random_search(searched, options, budget);
+    });
 }
 
-PythonResult run_exhaustive_search(const py::object &space, std::optional<double> seconds,
-                                   std::optional<int64_t> evaluations, std::optional<int64_t> expansions,
-                                   py::object on_progress) {
-    return search_any(space, {seconds, evaluations, expansions, std::move(on_progress)},
+PythonResult run_exhaustive_search(const py::object &space, const Limits &limits) {
+    return search_any(space, limits,
                       [](auto &searched, const Budget &budget) { return ExhaustiveSearch(searched, budget).run(); });
 }
 
 double estimate_num_schedules(const py::object &space, int walks, uint32_t seed) {
     return with_space(space, [&](auto searched) {
-        const py::gil_scoped_release release;
+        const UnlockedWork work;
         return estimate_num_complete_states(searched, walks, seed);
     });
+}
+
+const char *name_of(EndedBy ended_by) {
+    switch (ended_by) {
+    case EndedBy::Finished:
+        return "finished";
+    case EndedBy::Budget:
+        return "budget";
+    default:
+        return "interrupt";
+    }
 }
 
 }  // namespace
@@ -85,20 +89,22 @@ void bind_search(py::module_ &m) {
         .def_readonly("evaluations", &PythonResult::evaluations)
         .def_readonly("expansions", &PythonResult::expansions)
         .def_readonly("seconds", &PythonResult::seconds)
-        .def_readonly("interrupted", &PythonResult::interrupted);
+        .def_property_readonly("ended_by", [](const PythonResult &result) { return name_of(result.ended_by); });
 
-    m.def("beam_search", &run_beam_search, py::arg("space"), py::kw_only(), py::arg("beam_size") = 32,
-          py::arg("passes") = 0, py::arg("random_dropout") = 100, py::arg("seed") = 0,
-          py::arg("max_seconds") = py::none(), py::arg("max_evaluations") = py::none(),
-          py::arg("max_expansions") = py::none(), py::arg("on_progress") = py::none());
-    m.def("evaluated_states", &evaluated_states, py::arg("space"), py::kw_only(), py::arg("beam_size") = 32,
-          py::arg("passes") = 0, py::arg("random_dropout") = 100, py::arg("seed") = 0);
-    m.def("random_search", &run_random_search, py::arg("space"), py::kw_only(), py::arg("seed") = 0,
-          py::arg("max_seconds") = py::none(), py::arg("max_evaluations") = py::none(),
-          py::arg("on_progress") = py::none());
-    m.def("exhaustive_search", &run_exhaustive_search, py::arg("space"), py::kw_only(),
-          py::arg("max_seconds") = py::none(), py::arg("max_evaluations") = py::none(),
-          py::arg("max_expansions") = py::none(), py::arg("on_progress") = py::none());
+    OptionsClass<BeamOptions>(m, "BeamOptions", "Parameters of a beam search.")
+        .add("beam_size", &BeamOptions::beam_size)
+        .add("passes", &BeamOptions::passes)
+        .add_derived("num_passes", &BeamOptions::num_passes)
+        .add("random_dropout", &BeamOptions::random_dropout)
+        .add("seed", &BeamOptions::seed);
+    def_planner<BeamOptions>(m, "beam_search", &run_beam_search, options_argument<BeamOptions>());
+    m.def("evaluated_states", &evaluated_states, py::arg("space"), options_argument<BeamOptions>());
+
+    OptionsClass<RandomSearchOptions>(m, "RandomSearchOptions", "Parameters of a random search.")
+        .add("seed", &RandomSearchOptions::seed);
+    def_planner<RandomSearchOptions>(m, "random_search", &run_random_search, options_argument<RandomSearchOptions>());
+
+    def_planner<>(m, "exhaustive_search", &run_exhaustive_search);
     m.def("estimate_num_schedules", &estimate_num_schedules, py::arg("space"), py::kw_only(), py::arg("walks") = 64,
           py::arg("seed") = 0);
 }

@@ -3,6 +3,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "bindings/planners.h"
 #include "bindings/topics.h"
 
@@ -12,30 +14,48 @@ namespace halidegym {
 
 namespace {
 
-// A name, or a function of cost, depth, X and D_max. A function is shared by copies that are dropped without the
-// interpreter's lock.
-Mb2fbsPriority make_priority(const py::object &priority) {
-    if (PyCallable_Check(priority.ptr())) {
-        const PythonSpace::Value function(priority);
-        return [function](double cost, int depth, const Mb2fbsAim &aim) {
-            const py::gil_scoped_acquire gil;
-            const double value = py::cast<double>(function.get()(cost, depth, aim.cost, aim.depth));
-            if (std::isnan(value)) {
-                throw InvalidParameter("priority returned nan; return a number, the larger the earlier");
-            }
-            return value;
-        };
+// A function of cost, depth, X and D_max in Python, shared by copies that are dropped without the interpreter's lock.
+struct PythonPriority {
+    PythonSpace::Value function;
+
+    double operator()(double cost, int depth, const Mb2fbsAim &aim) const {
+        const py::gil_scoped_acquire gil;
+        const double value = py::cast<double>(function.get()(cost, depth, aim.cost, aim.depth));
+        if (std::isnan(value)) {
+            throw InvalidParameter("priority returned nan; return a number, the larger the earlier");
+        }
+        return value;
     }
-    const std::string name = py::str(priority);
-    if (name == "cost") {
-        return cost_priority;
+};
+
+using NamedPriority = double (*)(double, int, const Mb2fbsAim &);
+const std::vector<std::pair<std::string, NamedPriority>> priorities{{"cost", cost_priority},
+                                                                    {"depth_and_cost", depth_and_cost_priority}};
+
+void set_priority(Mb2fbsOptions &options, const py::handle &given) {
+    if (PyCallable_Check(given.ptr())) {
+        options.priority = PythonPriority{PythonSpace::Value(py::reinterpret_borrow<py::object>(given))};
+        return;
     }
-    if (name == "depth_and_cost") {
-        return depth_and_cost_priority;
+    for (const auto &[name, priority] : priorities) {
+        if (given.equal(py::str(name))) {
+            options.priority = priority;
+            return;
+        }
     }
-    throw InvalidParameter("priority is " + name +
-                           "; give \"cost\", \"depth_and_cost\", or a function of cost, depth, "
-                           "best known cost and greatest depth");
+    throw InvalidParameter("priority=" + std::string(py::repr(given)) +
+                           " is unknown; give \"cost\", \"depth_and_cost\", or a function of cost, depth, best known "
+                           "cost and greatest depth");
+}
+
+py::object get_priority(const Mb2fbsOptions &options) {
+    if (const auto *python = options.priority.target<PythonPriority>()) {
+        return python->function.get();
+    }
+    const NamedPriority *set = options.priority.target<NamedPriority>();
+    const auto named = std::find_if(priorities.begin(), priorities.end(),
+                                    [&](const auto &candidate) { return set && candidate.second == *set; });
+    return py::str(named->first);
 }
 
 struct PythonMb2fbsResult : PythonResult {
@@ -43,22 +63,9 @@ struct PythonMb2fbsResult : PythonResult {
     std::vector<int64_t> pass_complete_states;
 };
 
-PythonMb2fbsResult run_mb2fbs(const py::object &object, std::optional<int64_t> beta1, std::optional<int64_t> beta2,
-                              std::optional<int64_t> beta, std::optional<int64_t> memory, int passes,
-                              const py::object &priority, bool stop_at_complete, std::optional<double> seconds,
-                              std::optional<int64_t> evaluations, std::optional<int64_t> expansions,
-                              py::object on_progress) {
-    constexpr int64_t unlimited = Mb2fbsOptions::unlimited;
-    const Mb2fbsOptions options{.beta1 = beta1.value_or(unlimited),
-                                .beta2 = beta2.value_or(unlimited),
-                                .beta = beta.value_or(unlimited),
-                                .memory = memory.value_or(unlimited),
-                                .passes = passes,
-                                .stop_at_complete = stop_at_complete,
-                                .priority = make_priority(priority)};
+PythonMb2fbsResult run_mb2fbs(const py::object &object, const Mb2fbsOptions &options, const Limits &limits) {
     return search_any(
-        object, {seconds, evaluations, expansions, std::move(on_progress)},
-        [&](auto &space, const Budget &budget) { return Mb2fbs(space, options, budget).run(); },
+        object, limits, [&](auto &space, const Budget &budget) { return Mb2fbs(space, options, budget).run(); },
         [](const auto &result) {
             PythonMb2fbsResult converted{result_to_python(result), {}, {}};
             for (const auto &pass : result.passes) {
@@ -76,11 +83,16 @@ void bind_search_mb2fbs(py::module_ &m) {
         .def_readonly("pass_expansions", &PythonMb2fbsResult::pass_expansions)
         .def_readonly("pass_complete_states", &PythonMb2fbsResult::pass_complete_states);
 
-    m.def("mb2fbs", &run_mb2fbs, py::arg("space"), py::kw_only(), py::arg("beta1") = 28, py::arg("beta2") = 4,
-          py::arg("beta") = 32, py::arg("memory") = py::none(), py::arg("passes") = 5,
-          py::arg("priority") = "depth_and_cost", py::arg("stop_at_complete") = false,
-          py::arg("max_seconds") = py::none(), py::arg("max_evaluations") = py::none(),
-          py::arg("max_expansions") = py::none(), py::arg("on_progress") = py::none());
+    constexpr int64_t unlimited = Mb2fbsOptions::unlimited;
+    OptionsClass<Mb2fbsOptions>(m, "Mb2fbsOptions", "Parameters of an MB2FBS.")
+        .add_optional("beta1", &Mb2fbsOptions::beta1, unlimited)
+        .add_optional("beta2", &Mb2fbsOptions::beta2, unlimited)
+        .add_optional("beta", &Mb2fbsOptions::beta, unlimited)
+        .add_optional("memory", &Mb2fbsOptions::memory, unlimited)
+        .add("passes", &Mb2fbsOptions::passes)
+        .add("stop_at_complete", &Mb2fbsOptions::stop_at_complete)
+        .add_converted("priority", &get_priority, &set_priority);
+    def_planner<Mb2fbsOptions>(m, "mb2fbs", &run_mb2fbs, options_argument<Mb2fbsOptions>());
 }
 
 }  // namespace halidegym

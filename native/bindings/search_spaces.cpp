@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/native_work.h"
 #include "bindings/topics.h"
 #include "problem/error.h"
 #include "search/spaces/synthetic_tree.h"
@@ -23,6 +24,7 @@ SyntheticTree::Node child(const SyntheticTree &tree, const SyntheticTree::Node &
 
 void bind_synthetic_tree(py::module_ &m) {
     using Node = SyntheticTree::Node;
+    const SyntheticTreeOptions defaults;
     py::class_<Node>(m, "SyntheticNode", "A node of a synthetic tree; an immutable value.")
         .def_readonly("depth", &Node::depth)
         .def_readonly("cost", &Node::cost)
@@ -34,14 +36,14 @@ void bind_synthetic_tree(py::module_ &m) {
         .def(py::init([](int branching, int depth, double delta, uint64_t seed) {
                  return SyntheticTree({branching, depth, delta, seed});
              }),
-             py::kw_only(), py::arg("branching") = 4, py::arg("depth") = 8, py::arg("delta") = 100.0,
-             py::arg("seed") = 0)
+             py::kw_only(), py::arg("branching") = defaults.branching, py::arg("depth") = defaults.depth,
+             py::arg("delta") = defaults.delta, py::arg("seed") = defaults.seed)
         .def_property_readonly("branching", [](const SyntheticTree &tree) { return tree.options().branching; })
         .def_property_readonly("delta", [](const SyntheticTree &tree) { return tree.options().delta; })
         .def_property_readonly("seed", [](const SyntheticTree &tree) { return tree.options().seed; })
         .def("optimum",
              [](const SyntheticTree &tree) {
-                 const py::gil_scoped_release release;
+                 const UnlockedWork work;
                  const SyntheticTree::Optimum optimum = tree.optimum();
                  return std::make_pair(optimum.cost, optimum.actions);
              })

@@ -6,6 +6,7 @@ namespace halidegym {
 
 // One function a topic, each in the file of the same name; a topic may use the types bound by those above it.
 void bind_halide_errors(pybind11::module_ &m);
+void bind_native_work();
 void bind_problem(pybind11::module_ &m);
 void bind_halide_problem(pybind11::module_ &m);
 void bind_halide_expression(pybind11::module_ &m);

@@ -1,11 +1,12 @@
 #include "halide/apply_schedule.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "halide/base_name.h"
 #include "halide/func_graph.h"
-#include "problem/error.h"
+#include "halide/match_funcs.h"
+#include "nest/loop_names.h"
 
 namespace halidegym {
 namespace {
@@ -22,18 +23,30 @@ std::vector<Halide::Internal::Dim> loops_of(const Halide::Internal::Definition &
     return loops;
 }
 
+std::vector<std::string> names_of(const std::vector<Halide::Internal::Dim> &loops) {
+    std::vector<std::string> names;
+    for (const Halide::Internal::Dim &loop : loops) {
+        names.push_back(loop.var);
+    }
+    return names;
+}
+
 // A pipeline as the problem numbers it.
 class Scheduler {
 public:
-    Scheduler(const Problem &problem, Halide::Pipeline pipeline) : problem_(problem) {
-        for (const Node &node : problem.nodes) {
-            funcs_.push_back(find(node, pipeline));
-        }
+    // `funcs`: by node.
+    Scheduler(const Problem &problem, std::vector<Halide::Func> funcs, std::span<const StageDirectives> stages)
+        : problem_(problem), funcs_(std::move(funcs)) {
         for (const Stage &stage : problem.stages) {
-            loops_.push_back(loops_of(definition_of(funcs_[stage.node].function(), stage.index)));
+            const Halide::Internal::Function function = funcs_[stage.node].function();
+            loops_.push_back(loops_of(definition_of(function, stage.index)));
+            names_.emplace_back(names_of(loops_.back()), function.args(), std::vector<int>(loops_.back().size(), 0));
         }
-        for (const Node &node : problem.nodes) {
-            check(node);
+        for (const StageDirectives &scheduled : stages) {
+            const std::vector<Halide::Internal::Dim> &loops = loops_.at(scheduled.stage);
+            names_[scheduled.stage] =
+                LoopNames(names_of(loops), funcs_[problem.stages[scheduled.stage].node].function().args(),
+                          splits_by_loop(scheduled, loops.size()));
         }
     }
 
@@ -94,7 +107,7 @@ private:
 
     Halide::VarOrRVar loop(int stage, const LoopVariable &variable) const {
         const Halide::Internal::Dim &dim = loops_.at(stage).at(variable.loop);
-        return {loop_name(dim.var, variable), dim.is_rvar()};
+        return {names_.at(stage)(variable), dim.is_rvar()};
     }
 
     Halide::LoopLevel position(const LoopPosition &position) const {
@@ -118,60 +131,17 @@ private:
         return Halide::TailStrategy::GuardWithIf;
     }
 
-    Halide::Func find(const Node &node, Halide::Pipeline &pipeline) const {
-        const Halide::Func func = func_at(static_cast<size_t>(problem_.num_nodes() - 1 - node.id), pipeline);
-        if (base_name(func.name()) != base_name(node.name) || func.dimensions() != node.dimensions ||
-            (!node.is_input && func.num_update_definitions() != node.num_stages - 1)) {
-            refuse("has '" + func.name() + "' in the place of Func '" + node.name + "'");
-        }
-        return func;
-    }
-
-    // In the pipeline's own order, producers first; it does not tell how many there are.
-    Halide::Func func_at(size_t index, Halide::Pipeline &pipeline) const {
-        try {
-            return pipeline.get_func(index);
-        } catch (const Halide::Error &) {
-            refuse("has fewer than " + std::to_string(problem_.num_nodes()) + " Funcs");
-        }
-    }
-
-    void check(const Node &node) const {
-        const auto callees = Halide::Internal::find_direct_calls(funcs_[node.id].function());
-        for (int s = 0; s < node.num_stages && !node.is_input; s++) {
-            const Stage &stage = problem_.stage(node, s);
-            for (const int edge : stage.incoming) {
-                const Halide::Func &producer = funcs_[problem_.edges[edge].producer];
-                if (!callees.contains(producer.name())) {
-                    refuse("has a Func '" + node.name + "' that does not call '" + producer.name() + "'");
-                }
-            }
-            const auto &loops = loops_[stage.id];
-            const auto &definition = definition_of(funcs_[node.id].function(), s);
-            if (definition.defined() && !definition.schedule().splits().empty()) {
-                refuse("has a schedule already, at stage '" + stage.name + "'");
-            }
-            if (!node.is_extern && loops.size() != stage.loops.size()) {
-                refuse("has other loops in stage '" + stage.name + "'");
-            }
-        }
-    }
-
-    [[noreturn]] void refuse(const std::string &reason) const {
-        throw InvalidParameter("the pipeline " + reason +
-                               "; apply the schedule to an unscheduled copy of the pipeline '" + problem_.name +
-                               "' that it was made for");
-    }
-
     const Problem &problem_;
     std::vector<Halide::Func> funcs_;                        // by node
     std::vector<std::vector<Halide::Internal::Dim>> loops_;  // by stage, before any call
+    std::vector<LoopNames> names_;                           // by stage
 };
 
 }  // namespace
 
-void apply_schedule(const Problem &problem, std::span<const StageDirectives> stages, Halide::Pipeline pipeline) {
-    Scheduler scheduler(problem, pipeline);
+void apply_schedule(const Problem &problem, std::span<const StageDirectives> stages, const Halide::Pipeline &original,
+                    Halide::Pipeline pipeline) {
+    Scheduler scheduler(problem, match_funcs(problem, original, pipeline), stages);
     for (const StageDirectives &scheduled : stages) {
         scheduler.apply(scheduled);
     }

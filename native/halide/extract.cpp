@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "halide/edges.h"
+#include "halide/existing_schedule.h"
 #include "halide/featurize.h"
 #include "halide/func_graph.h"
 #include "halide/output_estimates.h"
@@ -30,9 +31,22 @@ Halide::Target known_target(const std::string &name) {
         if (name.empty() || target.has_unknowns()) {
             throw InvalidParameter("The target '" + name + "' has unknown parts." + remedy);
         }
+        if (target.has_gpu_feature()) {
+            throw InvalidParameter("The target '" + name +
+                                   "' has a GPU, and schedules are made for CPUs. Leave out its features, such as "
+                                   "cuda or opencl.");
+        }
         return target;
     } catch (const Halide::Error &) {
         throw InvalidParameter("'" + name + "' is no Halide target." + remedy);
+    }
+}
+
+void require_unscheduled(const Function &function) {
+    const std::string schedule = existing_schedule(function);
+    if (!schedule.empty()) {
+        throw UnsupportedPipeline("The Func '" + function.name() + "' already has scheduling directives (" + schedule +
+                                  "). Hand over the algorithm without a schedule.");
     }
 }
 
@@ -80,6 +94,7 @@ private:
     Problem problem;
 
     void add_node(const Function &function) {
+        require_unscheduled(function);
         problem.nodes.push_back(
             make_node(problem.num_nodes(), function, graph.is_output(function), problem.num_stages()));
         SymbolicRegion region;

@@ -49,14 +49,6 @@ int add_expression(const Expr &e, const std::vector<std::string> &symbols, std::
     return static_cast<int>(expressions.size()) - 1;
 }
 
-void check_unsplit(const Function &function, int stage) {
-    if (!definition_of(function, stage).schedule().splits().empty()) {
-        throw UnsupportedPipeline("The Func " + stage_title(function, stage) +
-                                  " already has scheduling directives (split, fuse, rename, tile ...). Hand over the "
-                                  "algorithm without a schedule.");
-    }
-}
-
 Loop make_loop(const Function &function, const Dim &dim, const Interval &limits, const SymbolicRegion &region,
                std::vector<Expression> &expressions) {
     Loop loop;
@@ -158,7 +150,6 @@ std::vector<ComputedDimension> classify_region(const SymbolicRegion &region, con
 
 std::vector<Loop> stage_loops(const Function &function, int stage, const SymbolicRegion &region,
                               std::vector<Expression> &expressions) {
-    check_unsplit(function, stage);
     const Scope<Interval> scope = variable_scope(function, stage, ReductionBounds::Concrete);
     const std::string stage_name = function.name() + (stage == 0 ? "" : ".update(" + std::to_string(stage - 1) + ")");
     const std::vector<Dim> &dims = definition_of(function, stage).schedule().dims();

@@ -327,14 +327,6 @@ std::vector<StageDirectives> directives(const Problem &problem, const Level &roo
     return Walk(problem).run(root);
 }
 
-std::string loop_name(std::string_view base, const LoopVariable &variable) {
-    return std::string(base) + std::string(static_cast<size_t>(variable.splits), 'i');
-}
-
-std::string loop_name(const Stage &stage, const LoopVariable &variable) {
-    return loop_name(stage.loops.at(static_cast<size_t>(variable.loop)).variable, variable);
-}
-
 std::string_view tail_strategy_name(TailStrategy tail) {
     constexpr std::array<std::string_view, 3> names = {"RoundUp", "GuardWithIf", "ShiftInwards"};
     return names.at(static_cast<size_t>(tail));

@@ -13,9 +13,8 @@ namespace halidegym {
 
 // A finished loop nest as Halide scheduling calls, in plain data (docs/specification/search-space.md, section 13).
 
-// A loop of a stage: the loop that the algorithm gave it, or the inner half of `splits` successive splits of it. Each
-// split appends an "i" to the name, so the name follows from the stage, also if that stage's loops are called something
-// else in another copy of the pipeline.
+// A loop of a stage: the loop that the algorithm gave it, or the inner half of `splits` successive splits of it. What
+// it is called depends on the copy of the pipeline (`LoopNames`).
 struct LoopVariable {
     int loop = 0;
     int splits = 0;
@@ -72,10 +71,6 @@ struct StageDirectives {
 // (docs/specification/search-space.md, section 13.7). Calls on distinct stages commute. Stages of inputs and of inlined
 // Funcs do not occur. `root` is a complete nest.
 std::vector<StageDirectives> directives(const Problem &problem, const Level &root);
-
-// The full internal name of a loop variable of a stage whose own loop is called `base`.
-std::string loop_name(std::string_view base, const LoopVariable &variable);
-std::string loop_name(const Stage &stage, const LoopVariable &variable);
 
 std::string_view tail_strategy_name(TailStrategy tail);
 

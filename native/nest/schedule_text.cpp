@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
+
+#include "nest/loop_names.h"
 
 namespace halidegym {
 namespace {
 
 using Kind = Directive::Kind;
+using Names = std::vector<LoopNames>;  // by stage
 
 std::string join(const std::vector<std::string> &items) {
     std::string result;
@@ -21,20 +26,25 @@ std::string join(const std::vector<std::string> &items) {
     return result;
 }
 
-// All loops that the scheduled stages have, Vars and RVars apart, by name; of several with one name the first.
-struct Declarations {
-    std::map<std::string, std::string> vars;  // name to accessor, which is empty for a loop that a split made
-    std::map<std::string, std::string> rvars;
+// A loop of one of the scheduled stages.
+struct StageLoop {
+    int stage = 0;
+    LoopVariable variable;
 };
 
-Declarations declarations(const Problem &problem, std::span<const StageDirectives> stages) {
+// All that the scheduled stages have, Vars and RVars apart, by name; of several with one name the first.
+struct Declarations {
+    std::map<std::string, StageLoop> vars;
+    std::map<std::string, StageLoop> rvars;
+};
+
+Declarations declarations(const Problem &problem, std::span<const StageDirectives> stages, const Names &names) {
     Declarations result;
     for (const StageDirectives &scheduled : stages) {
         const Stage &stage = problem.stages[scheduled.stage];
         for (const LoopVariable &variable : scheduled.loops) {
-            const Loop &loop = stage.loops[variable.loop];
-            (loop.rvar ? result.rvars : result.vars)
-                .emplace(loop_name(stage, variable), variable.splits == 0 ? loop.accessor : std::string());
+            (stage.loops[variable.loop].rvar ? result.rvars : result.vars)
+                .emplace(names[stage.id](variable), StageLoop{stage.id, variable});
         }
     }
     return result;
@@ -96,10 +106,13 @@ std::string call(const Problem &problem, const Stage &stage, const Directive &di
     return ".reorder_storage(" + join(arguments) + ")";
 }
 
-struct CppSpelling final : Spelling {
+class PluginSpelling final : public Spelling {
+public:
+    explicit PluginSpelling(const Names &names) : names_(names) {}
+
     std::string func(const Node &node) const override { return node.name; }
     std::string loop(const Stage &stage, const LoopVariable &variable) const override {
-        return loop_name(stage, variable);
+        return names_[stage.id](variable);
     }
     std::string argument(const Node &node, int dimension) const override { return node.args[dimension]; }
     std::string outermost() const override { return "__outermost"; }
@@ -107,6 +120,9 @@ struct CppSpelling final : Spelling {
         return std::string(type) + "::" + std::string(name);
     }
     std::string list(const std::string &items) const override { return "{" + items + "}"; }
+
+private:
+    const Names &names_;
 };
 
 // Halide's unique names contain dollars, which C++ identifiers do not.
@@ -121,29 +137,34 @@ std::string replace_dollars_outside_quotes(std::string text) {
     return text;
 }
 
-// Gives every Func and every loop an identifier of its own.
-class PythonSpelling final : public Spelling {
+// A language in which every Func and every loop is a variable.
+class Language : public Spelling {
 public:
+    // `reserved`: words that are no identifiers, with spaces between them.
+    Language(const Names &names, const std::string &reserved) : names_(names) {
+        std::istringstream words(reserved);
+        taken_.insert(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>());
+    }
+
     std::string func(const Node &node) const override { return identifier("Func", node.name); }
     std::string loop(const Stage &stage, const LoopVariable &variable) const override {
-        return identifier(stage.loops[variable.loop].rvar ? "RVar" : "Var", loop_name(stage, variable));
+        return identifier(stage.loops[variable.loop].rvar ? "RVar" : "Var", names_[stage.id](variable));
     }
     std::string argument(const Node &node, int dimension) const override {
         return identifier("Var", node.args[dimension]);
     }
-    std::string outermost() const override { return "hl.Var.outermost()"; }
-    std::string constant(std::string_view type, std::string_view name) const override {
-        return "hl." + std::string(type) + "." + std::string(name);
-    }
-    std::string list(const std::string &items) const override { return items; }
 
-    std::string identifier(const std::string &kind, const std::string &name) const {
-        return identifiers_.at({kind, name});
-    }
+    // Statements: a variable with its value, which is of a type of Halide, and calls on a stage.
+    virtual std::string declaration(const std::string &type, const std::string &identifier,
+                                    const std::string &value) const = 0;
+    virtual std::string made(const std::string &type, const std::string &name) const = 0;
+    virtual std::string statement(const std::string &stage, const std::vector<std::string> &calls) const = 0;
 
-    void declare(const std::string &kind, const std::string &name) {
-        if (identifiers_.contains({kind, name})) {
-            return;
+    // The identifier of a thing from now on; things of distinct kinds may have the same name.
+    std::string declare(const std::string &kind, const std::string &name) {
+        const auto known = identifiers_.find({kind, name});
+        if (known != identifiers_.end()) {
+            return known->second;
         }
         std::string identifier;
         for (const char c : name) {
@@ -155,16 +176,83 @@ public:
         while (!taken_.insert(identifier).second) {
             identifier += "_";
         }
-        identifiers_[{kind, name}] = identifier;
+        return identifiers_[{kind, name}] = identifier;
     }
 
 private:
+    std::string identifier(const std::string &kind, const std::string &name) const {
+        return identifiers_.at({kind, name});
+    }
+
+    const Names &names_;
     std::map<std::pair<std::string, std::string>, std::string> identifiers_;
-    std::set<std::string> taken_ = {
-        "False",    "None",   "True",  "and",  "as",     "assert",   "async",   "await", "break", "class",
-        "continue", "def",    "del",   "elif", "else",   "except",   "finally", "for",   "from",  "global",
-        "if",       "import", "in",    "is",   "lambda", "nonlocal", "not",     "or",    "pass",  "raise",
-        "return",   "try",    "while", "with", "yield",  "hl",       "pipeline"};
+    std::set<std::string> taken_;
+};
+
+std::string quoted(const std::string &text) {
+    return '"' + text + '"';
+}
+
+class Python final : public Language {
+public:
+    explicit Python(const Names &names)
+        : Language(names, "False None True and as assert async await break class continue def del elif else except "
+                          "finally for from global if import in is lambda nonlocal not or pass raise return try while "
+                          "with yield hl pipeline") {}
+
+    std::string outermost() const override { return "hl.Var.outermost()"; }
+    std::string constant(std::string_view type, std::string_view name) const override {
+        return "hl." + std::string(type) + "." + std::string(name);
+    }
+    std::string list(const std::string &items) const override { return items; }
+
+    std::string declaration(const std::string &, const std::string &identifier,
+                            const std::string &value) const override {
+        return identifier + " = " + value + "\n";
+    }
+    std::string made(const std::string &type, const std::string &name) const override {
+        return "hl." + type + "(" + quoted(name) + ")";
+    }
+    std::string statement(const std::string &stage, const std::vector<std::string> &calls) const override {
+        std::string text = "\n(\n    " + stage;
+        for (const std::string &call : calls) {
+            text += "\n    " + call;
+        }
+        return text + "\n)\n";
+    }
+};
+
+class Cpp final : public Language {
+public:
+    explicit Cpp(const Names &names)
+        : Language(names, "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl "
+                          "concept consteval constexpr constinit continue decltype default delete do double "
+                          "else enum explicit export extern false float for friend goto if inline int long mutable "
+                          "namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
+                          "register requires return short signed sizeof static struct switch template this throw true "
+                          "try typedef typeid typename union unsigned using virtual void volatile while xor xor_eq "
+                          "Func Halide MemoryType RVar TailStrategy Var pipeline") {}
+
+    std::string outermost() const override { return "Var::outermost()"; }
+    std::string constant(std::string_view type, std::string_view name) const override {
+        return std::string(type) + "::" + std::string(name);
+    }
+    std::string list(const std::string &items) const override { return "{" + items + "}"; }
+
+    std::string declaration(const std::string &type, const std::string &identifier,
+                            const std::string &value) const override {
+        return type + " " + identifier + " = " + value + ";\n";
+    }
+    std::string made(const std::string &type, const std::string &name) const override {
+        return type + "(" + quoted(name) + ")";
+    }
+    std::string statement(const std::string &stage, const std::vector<std::string> &calls) const override {
+        std::string text = "\n" + stage;
+        for (const std::string &call : calls) {
+            text += "\n    " + call;
+        }
+        return text + ";\n";
+    }
 };
 
 // Position of a Func among those of the pipeline, which lists producers first.
@@ -172,10 +260,78 @@ int pipeline_index(const Problem &problem, const Node &node) {
     return problem.num_nodes() - 1 - node.id;
 }
 
+// A loop as a member of its Func, whatever it is called there; the inner half of a split is made from its name.
+std::string loop_value(const Problem &problem, const StageLoop &found, const std::string &type, const std::string &name,
+                       const Language &language) {
+    if (found.variable.splits > 0) {
+        return language.made(type, name);
+    }
+    const Stage &stage = problem.stages[found.stage];
+    const Loop &loop = stage.loops[found.variable.loop];
+    const std::string func = language.func(problem.node_of(stage));
+    if (!loop.rvar) {
+        return func + ".args()[" + std::to_string(loop.pure_dim) + "]";
+    }
+    const auto index = std::count_if(stage.loops.begin(), stage.loops.begin() + found.variable.loop,
+                                     [](const Loop &before) { return before.rvar; });
+    return func + ".rvars(" + std::to_string(stage.index - 1) + ")[" + std::to_string(index) + "]";
+}
+
+// Declarations of all that is scheduled, and then the calls.
+std::string statements(const Problem &problem, std::span<const StageDirectives> stages, const Names &names,
+                       Language &language) {
+    std::string text;
+    const auto declare = [&](const std::string &type, const std::string &name, const std::string &value) {
+        text += language.declaration(type, language.declare(type, name), value);
+    };
+    std::set<int> nodes;
+    for (const StageDirectives &scheduled : stages) {
+        nodes.insert(problem.stages[scheduled.stage].node);
+    }
+    for (const int node : nodes) {
+        declare("Func", problem.nodes[node].name,
+                "pipeline.get_func(" + std::to_string(pipeline_index(problem, problem.nodes[node])) + ")");
+    }
+    const Declarations declared = declarations(problem, stages, names);
+    std::map<std::string, std::string> vars;
+    for (const auto &[name, loop] : declared.vars) {
+        vars[name] = loop_value(problem, loop, "Var", name, language);
+    }
+    // A pure argument may be named in a storage order without being a loop any more.
+    for (const StageDirectives &scheduled : stages) {
+        const Node &node = problem.node_of(problem.stages[scheduled.stage]);
+        for (const Directive &directive : scheduled.directives) {
+            for (const int dimension : directive.dimensions) {
+                vars.emplace(node.args[dimension], language.func(node) + ".args()[" + std::to_string(dimension) + "]");
+            }
+        }
+    }
+    for (const auto &[name, value] : vars) {
+        declare("Var", name, value);
+    }
+    for (const auto &[name, loop] : declared.rvars) {
+        declare("RVar", name, loop_value(problem, loop, "RVar", name, language));
+    }
+    for (const StageDirectives &scheduled : stages) {
+        const Stage &stage = problem.stages[scheduled.stage];
+        if (scheduled.directives.empty()) {
+            continue;
+        }
+        std::vector<std::string> calls;
+        for (const Directive &directive : scheduled.directives) {
+            calls.push_back(call(problem, stage, directive, language));
+        }
+        const std::string update = stage.index == 0 ? "" : ".update(" + std::to_string(stage.index - 1) + ")";
+        text += language.statement(language.func(problem.node_of(stage)) + update, calls);
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string schedule_source(const Problem &problem, std::span<const StageDirectives> stages) {
-    const CppSpelling spelling;
+    const Names names = loop_names(problem, stages);
+    const PluginSpelling spelling(names);
     std::string text;
     for (const Node &node : problem.nodes) {
         if (!node.is_input) {
@@ -183,10 +339,11 @@ std::string schedule_source(const Problem &problem, std::span<const StageDirecti
                 "Func " + node.name + " = pipeline.get_func(" + std::to_string(pipeline_index(problem, node)) + ");\n";
         }
     }
-    const Declarations declared = declarations(problem, stages);
+    const Declarations declared = declarations(problem, stages, names);
     for (const auto &[type, variables] : {std::pair("Var ", &declared.vars), std::pair("RVar ", &declared.rvars)}) {
-        for (const auto &[name, accessor] : *variables) {
-            text += type + name + "(" + (accessor.empty() ? '"' + name + '"' : accessor) + ");\n";
+        for (const auto &[name, loop] : *variables) {
+            const std::string &accessor = problem.stages[loop.stage].loops[loop.variable.loop].accessor;
+            text += type + name + "(" + (loop.variable.splits > 0 ? quoted(name) : accessor) + ");\n";
         }
     }
     for (const StageDirectives &scheduled : stages) {
@@ -200,56 +357,16 @@ std::string schedule_source(const Problem &problem, std::span<const StageDirecti
     return replace_dollars_outside_quotes(std::move(text));
 }
 
+std::string cpp_statements(const Problem &problem, std::span<const StageDirectives> stages) {
+    const Names names = loop_names(problem, stages);
+    Cpp language(names);
+    return statements(problem, stages, names, language);
+}
+
 std::string python_source(const Problem &problem, std::span<const StageDirectives> stages) {
-    PythonSpelling spelling;
-    std::string text = "import halide as hl\n\n";
-    for (const StageDirectives &scheduled : stages) {
-        spelling.declare("Func", problem.node_of(problem.stages[scheduled.stage]).name);
-    }
-    for (const Node &node : problem.nodes) {
-        const bool is_scheduled = std::any_of(stages.begin(), stages.end(), [&](const StageDirectives &scheduled) {
-            return problem.stages[scheduled.stage].node == node.id;
-        });
-        if (is_scheduled) {
-            text +=
-                spelling.func(node) + " = pipeline.get_func(" + std::to_string(pipeline_index(problem, node)) + ")\n";
-        }
-    }
-    const auto declare = [&](const std::string &type, const std::string &name) {
-        spelling.declare(type, name);
-        text += spelling.identifier(type, name) + " = hl." + type + "(\"" + name + "\")\n";
-    };
-    // A pure argument may be named in a storage order without being a loop any more.
-    Declarations declared = declarations(problem, stages);
-    for (const StageDirectives &scheduled : stages) {
-        const Stage &stage = problem.stages[scheduled.stage];
-        for (const Directive &directive : scheduled.directives) {
-            for (const int dimension : directive.dimensions) {
-                declared.vars.emplace(problem.node_of(stage).args[dimension], "");
-            }
-        }
-    }
-    for (const auto &[name, accessor] : declared.vars) {
-        declare("Var", name);
-    }
-    for (const auto &[name, accessor] : declared.rvars) {
-        declare("RVar", name);
-    }
-    for (const StageDirectives &scheduled : stages) {
-        const Stage &stage = problem.stages[scheduled.stage];
-        if (scheduled.directives.empty()) {
-            continue;
-        }
-        text += "\n(\n    " + spelling.func(problem.node_of(stage));
-        if (stage.index > 0) {
-            text += ".update(" + std::to_string(stage.index - 1) + ")";
-        }
-        for (const Directive &directive : scheduled.directives) {
-            text += "\n    " + call(problem, stage, directive, spelling);
-        }
-        text += "\n)\n";
-    }
-    return text;
+    const Names names = loop_names(problem, stages);
+    Python language(names);
+    return "import halide as hl\n\n" + statements(problem, stages, names, language);
 }
 
 }  // namespace halidegym

@@ -36,6 +36,11 @@ struct SearchExhausted : Error {
     using Error::Error;
 };
 
+// The machine has not the memory or the threads for what was asked.
+struct OutOfResources : Error {
+    using Error::Error;
+};
+
 // Halide rejected a schedule, or compiling it failed.
 struct CompileError : Error {
     using Error::Error;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -78,14 +79,28 @@ double seconds_of(const Kernel &kernel, Arguments &arguments, int64_t runs) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void reply(const std::string &line) {
-    std::printf("%s\n", line.c_str());
-    std::fflush(stdout);
-}
+// The standard output that the runner was started with, for the answers alone: what a pipeline prints goes nowhere.
+class Answers {
+public:
+    Answers() : file_(fdopen(dup(STDOUT_FILENO), "w")) {
+        if (!file_ || !std::freopen("/dev/null", "w", stdout)) {
+            throw std::runtime_error(std::string("cannot set up the answers: ") + std::strerror(errno));
+        }
+    }
+
+    void write(const std::string &line) const {
+        std::fprintf(file_, "%s\n", line.c_str());
+        std::fflush(file_);
+    }
+
+private:
+    std::FILE *file_;  // stays open to the end of the process
+};
 
 class Server {
 public:
-    Server(const Kernel &kernel, Arguments &arguments) : kernel_(kernel), arguments_(arguments) {}
+    Server(const Kernel &kernel, Arguments &arguments, const Answers &answers)
+        : kernel_(kernel), arguments_(arguments), answers_(answers) {}
 
     void answer(const std::string &line) {
         std::istringstream words(line);
@@ -97,11 +112,11 @@ public:
             std::string directory;
             Tolerance tolerance;
             words >> directory >> tolerance.relative >> tolerance.absolute >> tolerance.integer;
-            reply(compare_outputs(arguments_.outputs(), directory, tolerance));
+            answers_.write(compare_outputs(arguments_.outputs(), directory, tolerance));
         } else if (command == "write") {
             std::string directory;
             words >> directory;
-            reply("outputs " + write_outputs(arguments_.outputs(), directory));
+            answers_.write("outputs " + write_outputs(arguments_.outputs(), directory));
         } else {
             throw std::runtime_error("unknown command: " + line);
         }
@@ -119,7 +134,7 @@ private:
         const double waited = seconds_waited() - waited_before;
         char line[128];
         std::snprintf(line, sizeof line, "sample %.9g %.9g %.9g", seconds, cpu_seconds() - cpu_before, waited);
-        reply(line);
+        answers_.write(line);
     }
 
     // Drives the pipeline's data out of the caches.
@@ -133,6 +148,7 @@ private:
 
     const Kernel &kernel_;
     Arguments &arguments_;
+    const Answers &answers_;
     std::vector<char> other_memory_;
 };
 
@@ -149,12 +165,15 @@ std::map<std::string, std::string> parse_files(const std::vector<std::string> &a
 
 void serve_kernel(const std::vector<std::string> &arguments) {
     try {
+        const Answers answers;
         const Kernel kernel = load(arguments[0], arguments[1]);
         Arguments values(kernel, std::strtoull(arguments[2].c_str(), nullptr, 10),
                          parse_files({arguments.begin() + 3, arguments.end()}));
         // Warms up: starts the thread pool, touches all memory.
-        reply("ready " + std::to_string(seconds_of(kernel, values, 1)));
-        Server server(kernel, values);
+        char ready[64];
+        std::snprintf(ready, sizeof ready, "ready %.9g", seconds_of(kernel, values, 1));
+        answers.write(ready);
+        Server server(kernel, values, answers);
         for (std::string line; std::getline(std::cin, line);) {
             server.answer(line);
         }

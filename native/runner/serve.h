@@ -14,6 +14,8 @@ namespace halidegym {
 //                                         -> points DIFFERING of ALL[: EXAMPLE]; see compare_outputs
 //   write DIRECTORY                       -> outputs DESCRIPTION; see write_outputs
 //
+// What the pipeline prints to standard output is thrown away.
+//
 // Arguments: RUNTIME.so KERNEL.so SEED [INPUT=FILE]... Never returns: the process ends with its input, with status
 // `failed` if the pipeline reports an error, or `out_of_memory`.
 [[noreturn]] void serve_kernel(const std::vector<std::string> &arguments);

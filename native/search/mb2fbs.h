@@ -4,18 +4,17 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <memory>
-#include <optional>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "problem/error.h"
 #include "search/bounded_queue.h"
+#include "search/coarse_to_fine.h"
+#include "search/parameters.h"
 #include "search/search_result.h"
 #include "search/spaces/search_space.h"
+#include "search/visited.h"
 
 namespace halidegym {
 
@@ -50,6 +49,14 @@ struct Mb2fbsOptions {
     Mb2fbsPriority priority = depth_and_cost_priority;
 };
 
+inline void check(const Mb2fbsOptions &options) {
+    require_at_least("beta1", options.beta1, 1);
+    require_at_least("beta2", options.beta2, 0);
+    require_at_least("beta", options.beta, 1);
+    require_at_least("memory", options.memory, 1);
+    require_at_least("passes", options.passes, 1);
+}
+
 template <typename State>
 struct Mb2fbsResult : SearchResult<State> {
     struct Pass {
@@ -63,12 +70,12 @@ template <SearchSpace S>
 class Mb2fbs {
 public:
     Mb2fbs(S &space, Mb2fbsOptions options, const Budget &budget)
-        : space_(space), options_(std::move(options)), record_(budget) {
-        check_options();
+        : space_(space), options_(checked(options)), record_(budget), history_(space, options.passes > 1) {
+        check_memory();
     }
 
     Mb2fbsResult<typename S::State> run() {
-        for (int pass = 0; pass < options_.passes && !record_.result.interrupted; pass++) {
+        for (int pass = 0; pass < options_.passes && !record_.is_stopped(); pass++) {
             run_pass(pass);
         }
         auto passes = passes_;  // what it takes to complete a state after them belongs to none
@@ -80,32 +87,15 @@ public:
 
 private:
     using State = typename S::State;
-    using Decision = typename S::Decision;
+    using VisitedRef = halidegym::VisitedRef<State>;
 
-    // A state that was taken off the queue, with the way to it.
-    struct Visited {
-        State state;
-        std::shared_ptr<const Visited> parent;
-        uint32_t action;
-        int depth;
-        double cost;        // penalties included
-        double model_cost;  // as the space gave it
-    };
-    using VisitedRef = std::shared_ptr<const Visited>;
-
-    // A state in a queue. It is built again whenever it is taken off, so that many fit.
-    struct Candidate {
+    struct Candidate : QueuedChild<S> {
+        VisitedRef parent;
         double priority;
         uint64_t order;  // of creation, decides about equal priorities
-        double cost;
-        double model_cost;
-        VisitedRef parent;
-        Decision decision;
-        uint32_t action;
-        bool penalized = false;
     };
-    // How many complete states of a pass are blessed, as for a beam of this size.
-    static constexpr size_t max_blessed = 32;
+    // How many complete states of a pass count as good ones, as for a beam of this size.
+    static constexpr size_t max_good = 32;
 
     struct Before {
         bool operator()(const Candidate &a, const Candidate &b) const {
@@ -114,7 +104,7 @@ private:
     };
     using Queue = BoundedQueue<Candidate, Before>;
 
-    void check_options() const;
+    void check_memory() const;
     void run_pass(int pass);
     Queue iterate(Queue queue, int pass);
     void expand(const VisitedRef &visited, Queue &next);
@@ -122,12 +112,14 @@ private:
     bool is_deferred(Candidate &candidate, const State &state, const Queue &queue, int pass);
     void finish_pass(int pass);
     void complete_greedily();
-    VisitedRef visit(const Candidate &candidate, State state) const;
+    VisitedRef visit(const Candidate &candidate, State state) const {
+        return halidegym::visit<S>(candidate.parent, candidate, std::move(state));
+    }
     State rebuild(const Candidate &candidate) const {
         return space_.apply(candidate.parent->state, candidate.decision);
     }
     void add_complete(const VisitedRef &visited);
-    bool is_over() const { return record_.result.interrupted || (options_.stop_at_complete && !complete_.empty()); }
+    bool is_over() const { return record_.is_stopped() || (options_.stop_at_complete && !complete_.empty()); }
     // Of this pass, at a depth.
     int64_t &num_expanded(int depth) {
         auto &counts = passes_.back().expansions;
@@ -135,18 +127,16 @@ private:
         return counts[static_cast<size_t>(depth)];
     }
     Queue make_queue() const { return Queue(static_cast<size_t>(options_.memory)); }
-    static Solution<State> solution(const VisitedRef &visited);
 
     S &space_;
     const Mb2fbsOptions options_;
     SearchRecord<State> record_;
+    CoarseToFine<S> history_;
     std::vector<typename Mb2fbsResult<State>::Pass> passes_;
     Mb2fbsAim aim_{};
     uint64_t num_created_ = 0;
-    VisitedRef deepest_;                             // expanded state
-    std::vector<VisitedRef> complete_;               // of this pass
-    std::unordered_map<uint64_t, int> seen_;         // hashes of this iteration
-    std::unordered_set<uint64_t> permitted_hashes_;  // of good states of earlier passes, at the depth of their pass
+    VisitedRef deepest_;                // expanded state
+    std::vector<VisitedRef> complete_;  // of this pass
 };
 
 template <SearchSpace S>
@@ -156,7 +146,7 @@ void Mb2fbs<S>::run_pass(int pass) {
     passes_.emplace_back();
     complete_.clear();
     Queue queue = make_queue();
-    expand(std::make_shared<const Visited>(Visited{space_.root(), nullptr, 0, 0, 0, 0}), queue);
+    expand(visit_root(space_.root()), queue);
     while (!queue.empty() && !is_over()) {
         queue = iterate(std::move(queue), pass);
     }
@@ -168,7 +158,7 @@ void Mb2fbs<S>::run_pass(int pass) {
 template <SearchSpace S>
 typename Mb2fbs<S>::Queue Mb2fbs<S>::iterate(Queue queue, int pass) {
     Queue next = make_queue();
-    seen_.clear();
+    history_.begin_level();
     for (int64_t forward = 0; forward < options_.beta1 && !queue.empty() && !is_over(); forward++) {
         const VisitedRef visited = take(queue, pass);
         if (!record_.may_continue(pass, visited->depth)) {
@@ -198,29 +188,14 @@ typename Mb2fbs<S>::Queue Mb2fbs<S>::iterate(Queue queue, int pass) {
 
 template <SearchSpace S>
 void Mb2fbs<S>::expand(const VisitedRef &visited, Queue &next) {
-    record_.result.expansions++;
     num_expanded(visited->depth)++;
     if (!deepest_ || visited->depth >= deepest_->depth) {
         deepest_ = visited;
     }
-    auto children = space_.children(visited->state);
-    uint32_t action = 0;
-    for (const Decision &decision : children.decisions()) {
-        const bool inherits = space_.inherits_cost(decision);
-        const auto model_cost = inherits ? std::optional(visited->model_cost) : space_.cost(children.child(decision));
-        record_.result.evaluations += model_cost && !inherits;
-        if (model_cost) {
-            const double cost = inherits ? visited->cost : *model_cost;
-            next.push({.priority = options_.priority(cost, visited->depth + 1, aim_),
-                       .order = num_created_++,
-                       .cost = cost,
-                       .model_cost = *model_cost,
-                       .parent = visited,
-                       .decision = decision,
-                       .action = action});
-        }
-        action++;
-    }
+    halidegym::expand(space_, *visited, record_.result, [&](QueuedChild<S> child, bool) {
+        const double priority = options_.priority(child.cost, visited->depth + 1, aim_);
+        next.push({std::move(child), visited, priority, num_created_++});
+    });
 }
 
 template <SearchSpace S>
@@ -235,22 +210,12 @@ typename Mb2fbs<S>::VisitedRef Mb2fbs<S>::take(Queue &queue, int pass) {
     }
 }
 
-// Penalizes a state that resembles one taken in this iteration, or no good state of the pass before; returns whether
-// another is better then (docs/specification/search-and-cost-model.md, section 2.5).
+// Whether a better one is waiting when a state is penalized.
 template <SearchSpace S>
 bool Mb2fbs<S>::is_deferred(Candidate &candidate, const State &state, const Queue &queue, int pass) {
-    if (options_.passes == 1 || candidate.penalized) {
+    if (!history_.penalize(candidate, state, pass)) {
         return false;
     }
-    int penalty = ++seen_[space_.hash(state, pass + 1)];
-    if (pass > 0 && !permitted_hashes_.contains(space_.hash(state, pass - 1))) {
-        penalty += 10;
-    }
-    if (penalty == 1) {
-        return false;
-    }
-    candidate.penalized = true;
-    candidate.cost *= penalty;
     candidate.priority = options_.priority(candidate.cost, candidate.parent->depth + 1, aim_);
     return !queue.empty() && queue.best().priority > candidate.priority;
 }
@@ -265,15 +230,12 @@ void Mb2fbs<S>::finish_pass(int pass) {
     std::stable_sort(complete_.begin(), complete_.end(),
                      [](const auto &a, const auto &b) { return a->cost < b->cost; });
     const VisitedRef &best = complete_.front();
-    record_.result.pass_costs.push_back(best->cost);
-    record_.result.pass_solutions.push_back(solution(best));
-    for (size_t i = 0; i < std::min(complete_.size(), max_blessed); i++) {
-        if (complete_[i]->cost > 1.2 * best->cost) {
+    record_.end_pass(solution_of<State>(best), best->cost);
+    for (size_t i = 0; i < std::min(complete_.size(), max_good); i++) {
+        if (complete_[i]->cost > history_.worst_welcome(best->cost)) {
             return;
         }
-        for (const Visited *ancestor = complete_[i].get(); ancestor; ancestor = ancestor->parent.get()) {
-            permitted_hashes_.insert(space_.hash(ancestor->state, pass));
-        }
+        history_.welcome(complete_[i], pass);
     }
 }
 
@@ -291,63 +253,34 @@ void Mb2fbs<S>::complete_greedily() {
         const Candidate best = children.pop();
         visited = visit(best, rebuild(best));
     }
-    record_.add(solution(visited));
+    record_.add(solution_of<State>(visited));
 }
 
 template <SearchSpace S>
 void Mb2fbs<S>::add_complete(const VisitedRef &visited) {
     passes_.back().complete_states++;
-    record_.add(solution(visited));
+    record_.add(solution_of<State>(visited));
     complete_.push_back(visited);
-}
-
-template <SearchSpace S>
-typename Mb2fbs<S>::VisitedRef Mb2fbs<S>::visit(const Candidate &candidate, State state) const {
-    return std::make_shared<const Visited>(Visited{std::move(state), candidate.parent, candidate.action,
-                                                   candidate.parent->depth + 1, candidate.cost, candidate.model_cost});
-}
-
-template <SearchSpace S>
-Solution<typename S::State> Mb2fbs<S>::solution(const VisitedRef &visited) {
-    std::vector<uint32_t> actions;
-    for (const Visited *at = visited.get(); at->parent; at = at->parent.get()) {
-        actions.push_back(at->action);
-    }
-    std::reverse(actions.begin(), actions.end());
-    return {visited->state, visited->model_cost, std::move(actions)};
 }
 
 // What the paper asks of M: below, every state could be dropped before one is complete. Without pushing onward, all
 // states of a queue have one depth, so that each iteration reaches the next.
 template <SearchSpace S>
-void Mb2fbs<S>::check_options() const {
-    const auto require = [](bool holds, const std::string &what) {
-        if (!holds) {
-            throw InvalidParameter(what);
-        }
-    };
-    const auto at_least = [&](const char *name, int64_t value, int64_t minimum, const char *why) {
-        require(value >= minimum, std::string(name) + " is " + std::to_string(value) + "; it must be at least " +
-                                      std::to_string(minimum) + why);
-    };
-    at_least("beta1", options_.beta1, 1, "");
-    at_least("beta2", options_.beta2, 0, "");
-    at_least("beta", options_.beta, 1, "");
-    at_least("passes", options_.passes, 1, "");
+void Mb2fbs<S>::check_memory() const {
     const auto finite = [](int64_t value, int64_t otherwise) {
         return value == Mb2fbsOptions::unlimited ? otherwise : value;
     };
+    const int64_t beta1 = finite(options_.beta1, 1);
+    const int64_t beta2 = finite(options_.beta2, 1);
     if (options_.beta2 == 0) {
-        at_least("memory", options_.memory, finite(options_.beta1, 1), ", which is beta1");
+        require_at_least("memory", options_.memory, beta1, ", which is beta1");
     } else if (options_.beta != Mb2fbsOptions::unlimited) {
-        require(options_.memory / options_.beta >= space_.max_depth(),
-                "memory is " + std::to_string(options_.memory) +
-                    "; with a limit on the expansions per depth it must be "
-                    "at least beta times the depth of the tree, " +
-                    std::to_string(options_.beta) + " * " + std::to_string(space_.max_depth()) + ", or None");
+        require_range("memory", options_.memory, options_.memory / options_.beta >= space_.max_depth(),
+                      "at least beta times the depth of the tree, " + std::to_string(options_.beta) + " * " +
+                          std::to_string(space_.max_depth()) + ", where the expansions per depth are limited, or None");
     } else {
-        at_least("memory", options_.memory, finite(options_.beta1, 1) + finite(options_.beta2, 1),
-                 ", which is beta1 + beta2 (1 for an infinite one)");
+        const int64_t sum = beta1 > Mb2fbsOptions::unlimited - beta2 ? Mb2fbsOptions::unlimited : beta1 + beta2;
+        require_at_least("memory", options_.memory, sum, ", which is beta1 + beta2 (1 for an infinite one)");
     }
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <random>
 #include <utility>
@@ -8,8 +7,9 @@
 
 #include "problem/error.h"
 #include "search/search_result.h"
+#include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
-#include "search/tree/simulation.h"
+#include "search/spaces/walk.h"
 
 namespace halidegym {
 
@@ -41,26 +41,17 @@ std::optional<Rollout<S>> random_rollout(S &space, typename S::State state, Rand
     return Rollout<S>{std::move(state), *cost, std::move(decisions)};
 }
 
-// What decisions are among the legal ones, from a state on. Lists these at each step, which a rollout need not, so it
-// is asked only of rollouts that are kept.
-template <SearchSpace S>
-std::vector<uint32_t> actions_of(S &space, typename S::State state,
-                                 const std::vector<typename S::Decision> &decisions) {
-    std::vector<uint32_t> actions;
-    for (const auto &decision : decisions) {
-        auto children = space.children(state);
-        const auto legal = children.decisions();
-        actions.push_back(static_cast<uint32_t>(std::find(legal.begin(), legal.end(), decision) - legal.begin()));
-        state = children.child(decision);
-    }
-    return actions;
-}
+struct RandomSearchOptions {
+    uint32_t seed = 0;
+};
+
+inline void check(const RandomSearchOptions &) {}
 
 // The best of many random complete states, until the budget is used up.
 template <SearchSpace S>
-SearchResult<typename S::State> random_search(S &space, uint32_t seed, const Budget &budget) {
+SearchResult<typename S::State> random_search(S &space, const RandomSearchOptions &options, const Budget &budget) {
     SearchRecord<typename S::State> record(budget);
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(options.seed);
     for (int round = 0; record.may_continue(round, 0) || record.result.solutions.empty(); round++) {
         if (round >= 1000 && record.result.solutions.empty()) {
             throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
@@ -69,7 +60,8 @@ SearchResult<typename S::State> random_search(S &space, uint32_t seed, const Bud
         if (auto found = random_rollout(space, space.root(), random)) {
             record.result.evaluations++;
             if (record.would_keep(found->cost)) {
-                record.add({std::move(found->end), found->cost, actions_of(space, space.root(), found->decisions)});
+                record.add(
+                    {std::move(found->end), found->cost, trace<S>(space, space.root(), found->decisions).actions});
             }
         }
     }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace halidegym {
@@ -36,11 +37,24 @@ struct Progress {
 
 // When to stop before the algorithm ends by itself. Whatever was found so far is the result.
 struct Budget {
+    static constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+
     double seconds = std::numeric_limits<double>::infinity();
-    int64_t evaluations = std::numeric_limits<int64_t>::max();
-    int64_t expansions = std::numeric_limits<int64_t>::max();
+    int64_t evaluations = unlimited;
+    int64_t expansions = unlimited;
     // Called from time to time; false stops the search.
     std::function<bool(const Progress &)> keep_going = [](const Progress &) { return true; };
+
+    bool is_unlimited() const {
+        return seconds == std::numeric_limits<double>::infinity() && evaluations == unlimited &&
+               expansions == unlimited;
+    }
+};
+
+enum class EndedBy {
+    Finished,   // the algorithm came to its own end
+    Budget,     // it was used up, which is the only end of an algorithm that goes on for as long as it may
+    Interrupt,  // the caller wanted to stop
 };
 
 template <typename State>
@@ -52,7 +66,7 @@ struct SearchResult {
     int64_t evaluations = 0;
     int64_t expansions = 0;
     double seconds = 0;
-    bool interrupted = false;  // the budget or the caller ended it
+    EndedBy ended_by = EndedBy::Finished;
 };
 
 inline constexpr size_t max_solutions = 32;
@@ -61,20 +75,31 @@ inline constexpr size_t max_solutions = 32;
 template <typename State>
 class SearchRecord {
 public:
-    explicit SearchRecord(const Budget &budget) : budget_(budget) {}
+    explicit SearchRecord(Budget budget) : budget_(std::move(budget)) {}
 
     double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
     // False once the budget is used up or the caller wants to stop.
     bool may_continue(int pass, int depth) {
-        if (!result.interrupted) {
-            const double best =
-                result.solutions.empty() ? std::numeric_limits<double>::infinity() : result.solutions.front().cost;
-            result.interrupted = result.evaluations >= budget_.evaluations || result.expansions >= budget_.expansions ||
-                                 seconds() >= budget_.seconds ||
-                                 !budget_.keep_going({pass, depth, result.evaluations, result.expansions, best});
+        if (is_stopped()) {
+            return false;
         }
-        return !result.interrupted;
+        const double best =
+            result.solutions.empty() ? std::numeric_limits<double>::infinity() : result.solutions.front().cost;
+        if (is_used_up()) {
+            result.ended_by = EndedBy::Budget;
+        } else if (!budget_.keep_going({pass, depth, result.evaluations, result.expansions, best})) {
+            result.ended_by = EndedBy::Interrupt;
+        }
+        return !is_stopped();
+    }
+
+    // Whether something has ended the search before its own end.
+    bool is_stopped() const { return result.ended_by != EndedBy::Finished; }
+
+    bool is_used_up() const {
+        return result.evaluations >= budget_.evaluations || result.expansions >= budget_.expansions ||
+               seconds() >= budget_.seconds;
     }
 
     // Whether a solution of this cost is among the best so far.
@@ -100,6 +125,12 @@ public:
         }
     }
 
+    // The result of a pass, and its cost as the algorithm compared it.
+    void end_pass(Solution<State> solution, double cost) {
+        result.pass_solutions.push_back(std::move(solution));
+        result.pass_costs.push_back(cost);
+    }
+
     SearchResult<State> finish() {
         result.seconds = seconds();
         return std::move(result);
@@ -108,7 +139,7 @@ public:
     SearchResult<State> result;
 
 private:
-    const Budget &budget_;
+    const Budget budget_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

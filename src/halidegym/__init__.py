@@ -24,6 +24,7 @@ from halidegym.native._core import (
     InternalError,
     InvalidParameter,
     MissingEstimate,
+    OutOfResources,
     SearchExhausted,
     UnsupportedPipeline,
 )
@@ -32,14 +33,13 @@ if TYPE_CHECKING:
     from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
     from halidegym.envs.timing.one_off import compare_schedules, time_schedule
     from halidegym.envs.timing.stopwatch import Stopwatch
-    from halidegym.envs.timing.timers import RecordingTimer, Replay, RunTime
+    from halidegym.envs.timing.timers import RecordingTimer, Replay
 else:
     # Measuring takes a compiler, child processes and a database: imported when a name of theirs is first asked for.
     _LATE = {
         "Comparison": "measurements",
         "RecordingTimer": "timers",
         "Replay": "timers",
-        "RunTime": "timers",
         "Stopwatch": "stopwatch",
         "Timing": "measurements",
         "TimingSettings": "measurements",
@@ -66,9 +66,9 @@ __all__ = [
     "InternalError",
     "InvalidParameter",
     "MissingEstimate",
+    "OutOfResources",
     "RecordingTimer",
     "Replay",
-    "RunTime",
     "Schedule",
     "SchedulingProblem",
     "SearchExhausted",

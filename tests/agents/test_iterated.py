@@ -66,7 +66,7 @@ def test_the_best_round_wins(mm: SchedulingProblem) -> None:
     assert plan.cost == min(plan.pass_costs) == plan.candidates[0].cost
     assert plan.pass_candidates[0] == agent.plan(mm, seed=4).candidates[0]
     assert len(set(plan.pass_costs)) > 1
-    assert (plan.evaluations, plan.interrupted, plan.run_time) == (30, False, None)
+    assert (plan.evaluations, plan.ended_by, plan.run_time) == (30, "finished", None)
     costs = [candidate.cost for candidate in plan.candidates]
     assert costs == sorted(costs)
     history = [improvement.cost for improvement in plan.history]
@@ -100,7 +100,7 @@ def test_workers_find_what_one_finds(mm: SchedulingProblem) -> None:
 def test_seconds_end_the_rounds(mm: SchedulingProblem) -> None:
     plan = IteratedSearch(TAG(num_evaluations=20)).plan(mm, seconds=0.5)
     assert 0.5 <= plan.seconds < 30
-    assert not plan.interrupted
+    assert plan.ended_by == "budget"
     assert IteratedSearch(RandomSearch(num_schedules=3)).plan(mm, seconds=1e-9).cost
 
 
@@ -115,7 +115,7 @@ def test_interrupt_returns_the_best_so_far(mm: SchedulingProblem, workers: int) 
     start = time.perf_counter()
     plan = IteratedSearch(RandomSearch(), workers=workers).plan(mm, seconds=60)
     assert time.perf_counter() - start < 40
-    assert plan.interrupted
+    assert plan.ended_by == "interrupt"
     assert plan.cost is not None
     timer.join()
 
@@ -131,7 +131,7 @@ def test_the_fastest_of_several_parallelisms_wins(tmp_path: Path, monkeypatch: p
     agent = IteratedSearch(RandomSearch(num_schedules=3), rounds=4, measured=3, parallelisms=(1, 4))
     settings = TimingSettings(threads=1, time_limit_s=0.01, patience_s=0.01)
     with closing(RecordingTimer(tmp_path / "timings.db", settings)) as timer:
-        plan = replace(agent, timer=timer).plan(problem)
+        plan = agent.plan(problem, timer=timer)
     assert plan.measurements == 3
     assert plan.run_time is not None
     assert plan.run_time > 0
@@ -143,11 +143,11 @@ def test_the_fastest_of_several_parallelisms_wins(tmp_path: Path, monkeypatch: p
 
     # No compiler, no clock: no process at all.
     monkeypatch.setattr(confined, "RUNNER", "/nonexistent")
-    replayed = replace(agent, timer=Replay(tmp_path / "timings.db")).plan(problem)
+    replayed = agent.plan(problem, timer=Replay(tmp_path / "timings.db"))
     untimed = {"seconds": 0.0, "cpu_seconds": 0.0, "history": ()}
     assert replace(replayed, **untimed) == replace(plan, **untimed)
     with pytest.raises(Unrecorded, match="no measurement"):
-        replace(agent, timer=Replay(tmp_path / "timings.db")).plan(problem, seed=1)
+        agent.plan(problem, timer=Replay(tmp_path / "timings.db"), seed=1)
 
 
 def test_the_choice_by_time_overrules_the_cost(mm: SchedulingProblem) -> None:
@@ -162,16 +162,16 @@ def test_the_choice_by_time_overrules_the_cost(mm: SchedulingProblem) -> None:
         ((math.inf, 3.0, 4.0, 2.0), 2.0, 3),
         ((math.inf,) * 4, None, 0),
     ):
-        plan = replace(agent, timer=FixedTimes(*seconds)).plan(mm)
+        plan = agent.plan(mm, timer=FixedTimes(*seconds))
         assert (plan.run_time, plan.measurements) == (run_time, 4)
         assert plan.candidates[0] == by_cost[winner]
         assert plan.actions == by_cost[winner].actions
-    plan = replace(agent, timer=FixedTimes(4.0)).plan(mm, measurements=1)
+    plan = agent.plan(mm, timer=FixedTimes(4.0), measurements=1)
     assert (plan.run_time, plan.measurements, plan.candidates[0]) == (4.0, 1, by_cost[0])
 
 
 def test_measured_plans_are_saved(mm: SchedulingProblem, tmp_path: Path) -> None:
-    plan = IteratedSearch(RandomSearch(num_schedules=1), rounds=2, measured=1, timer=FixedTimes(0.25)).plan(mm)
+    plan = IteratedSearch(RandomSearch(num_schedules=1), rounds=2, measured=1).plan(mm, timer=FixedTimes(0.25))
     plan.save(tmp_path / "plan.json")
     loaded = Plan.load(tmp_path / "plan.json", mm)
     assert (loaded.run_time, loaded.measurements, loaded.candidates) == (0.25, 1, plan.candidates)
@@ -187,7 +187,7 @@ def test_any_space_is_searched_again_and_again(workers: int) -> None:
     assert solution.cost == min(solution.pass_costs) == solution.candidates[0].cost < max(solution.pass_costs)
     assert solution.pass_costs[0] == alone.cost
     assert solution.evaluations == 6 * alone.evaluations
-    assert not solution.interrupted
+    assert solution.ended_by == "finished"
     state = tree.root()
     for action in solution.actions:
         state = tree.apply(state, action)

@@ -82,6 +82,7 @@ def test_a_plan_of_another_problem_is_refused(plan: Plan, problem: SchedulingPro
         (lambda document: json.dumps({**document, "kind": "recipe"}), "is no plan"),
         (lambda document: json.dumps({**document, "version": 99}), "version 99"),
         (lambda document: json.dumps({**document, "candidates": []}), "incomplete"),
+        (lambda document: json.dumps({**document, "ended_by": "magic"}), "incomplete.*magic"),
         (lambda document: json.dumps({k: v for k, v in document.items() if k != "history"}), "incomplete"),
     ],
 )
@@ -93,6 +94,18 @@ def test_damaged_files_are_refused(
     path.write_text(change(json.loads(path.read_text())))  # type: ignore[operator]
     with pytest.raises(FormatError, match=message):
         Plan.load(path, problem)
+
+
+@pytest.mark.parametrize(("interrupted", "ended_by"), [(True, "budget"), (False, "finished")])
+def test_files_of_the_first_version_are_read(
+    interrupted: bool, ended_by: str, plan: Plan, problem: SchedulingProblem, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.json"
+    plan.save(path)
+    document = json.loads(path.read_text())
+    del document["ended_by"]
+    path.write_text(json.dumps({**document, "version": 1, "interrupted": interrupted}))
+    assert Plan.load(path, problem) == dataclasses.replace(plan, ended_by=ended_by)
 
 
 def test_a_missing_file_is_named(problem: SchedulingProblem, tmp_path: Path) -> None:

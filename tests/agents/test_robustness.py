@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
+import subprocess
+import sys
+import textwrap
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from halidegym.agents.agent import Budget
+from halidegym.agents.budget import Budget
 from halidegym.agents.iterated import IteratedSearch
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.planners.beam import BeamSearch
@@ -22,6 +25,7 @@ from halidegym.agents.planners.mcts import MCTS
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
 from halidegym.agents.planners.uct import UCT
+from halidegym.agents.reference import Mullapudi2016
 from halidegym.envs.pipelines import toys
 from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
 from search_spaces_for_tests import PythonTree
@@ -74,7 +78,7 @@ def test_ctrl_c_gives_the_best_so_far(planner: NativeSearch, interrupt: Callable
         return True
 
     solution = planner.search_space(LARGE, Budget(), seed=0, on_progress=on_progress)
-    assert solution.interrupted
+    assert solution.ended_by == "interrupt"
     node = LARGE.root()
     for action in solution.actions:
         node = LARGE.apply(node, action)
@@ -215,3 +219,104 @@ def test_the_only_solutions_among_dead_ends(planner: NativeSearch | IteratedSear
 def test_too_little_memory_for_any_schedule(planner: NativeSearch) -> None:
     with pytest.raises(SearchExhausted):
         dataclasses.replace(planner, memory_limit=0).plan(toys.problem("toy_stencil_chain"))
+
+
+ABSURD: list[tuple[Callable[[], Any], str]] = [
+    (lambda: MCTS(trees=10**9), "trees=10{9}"),
+    (lambda: MCTS(trees=2, threads=10**6), "threads=10{6}"),
+    (lambda: MCTS(tree_memory=10**30), "tree_memory=10{30}"),
+    (lambda: MCTS(iterations=10**30), "iterations=10{30}"),
+    (lambda: MCTS(draws=10**12), "draws=10{12}"),
+    (lambda: MCTS(epsilon="1"), "epsilon='1'"),  # type: ignore[arg-type]
+    (lambda: MB2FBS(10**30, 4, None), "beta1=10{30}"),
+    (lambda: MB2FBS(passes=10**12), "passes=10{12}"),
+    (lambda: TAG(best_rewards=10**12), "best_rewards=10{12}"),
+    (lambda: TAG(delta=float("inf")), "delta=inf"),
+    (lambda: UCT(exploration=float("nan")), "exploration=nan"),
+    (lambda: UCT(num_evaluations=10**30), "num_evaluations=10{30}"),
+    (lambda: RandomSearch(num_schedules=10**30), "num_schedules=10{30}"),
+    (lambda: IteratedSearch(RandomSearch(), workers=10**30), "workers=10{30}"),
+    (lambda: SyntheticTree(branching=2**31 - 1), "branching=2147483647"),
+    (lambda: SyntheticTree(depth=2**31 - 1), "depth=2147483647"),
+    (lambda: TAG().solve(SMALL, evaluations=10**30), "evaluations=10{30}"),
+    (lambda: TAG().solve(SMALL, evaluations=1.5), "evaluations=1.5"),  # type: ignore[arg-type]
+    (lambda: TAG().solve(SMALL, seconds="1"), "seconds='1'"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("make", "message"), ABSURD, ids=[message for _, message in ABSURD])
+def test_absurd_numbers_are_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "planner",
+    [
+        BeamSearch(beam_size=2**31 - 1),
+        MB2FBS(2**62, 2**61, None, memory=2**63 - 2),
+        MCTS(trees=2**16, iterations=1, tree_memory=1),
+        MCTS(trees=2, seconds_per_decision=1e300, tree_memory=2**62),
+        TAG(best_rewards=2**31 - 1),
+        IteratedSearch(RandomSearch(num_schedules=10), workers=2**40, rounds=2),
+    ],
+    ids=lambda planner: repr(planner)[60:],
+)
+def test_large_numbers_are_no_reservation(planner: NativeSearch | IteratedSearch) -> None:
+    """They say what may be used, not what is."""
+    assert len(planner.solve(SMALL).actions) == SMALL.max_depth()
+
+
+def limited(program: str, megabytes: int) -> str:
+    """What a program prints in a process whose address space may grow by this much."""
+    preamble = f"""
+        import resource
+        from halidegym import OutOfResources
+        from halidegym.agents import *
+        from halidegym.native._core import SyntheticTree
+
+        tree = SyntheticTree(branching=10, depth=9)
+        pages = int(open("/proc/self/statm").read().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ({megabytes} << 20),) * 2)
+    """
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(preamble) + textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout
+
+
+def test_threads_that_cannot_start_are_an_error() -> None:
+    """Each wants megabytes of stack. Those that have started end, and the next search works."""
+    searches = """
+        for search in (
+            lambda: MCTS(trees=200, threads=200, iterations=10**9).solve(tree),
+            lambda: IteratedSearch(RandomSearch(), workers=200).solve(tree, seconds=3600),
+        ):
+            try:
+                search()
+            except OutOfResources as error:
+                print(error)
+        print(MCTS(trees=2, iterations=10, threads=1).solve(tree).ended_by)
+    """
+    threads, workers, after = limited(searches, megabytes=300).splitlines()
+    assert "of 200 cannot start" in threads and threads.endswith("give fewer threads")
+    assert "of 200 cannot start" in workers and workers.endswith("give fewer workers")
+    assert after == "finished"
+
+
+def test_too_little_memory_for_the_search_is_an_error() -> None:
+    search = """
+        try:
+            BeamSearch(beam_size=2**31 - 1).solve(tree)
+        except OutOfResources as error:
+            print(error)
+    """
+    assert "ran out of memory" in limited(search, megabytes=100)
+
+
+def test_reference_autoschedulers_search_no_other_spaces() -> None:
+    with pytest.raises(InvalidParameter, match=r"Mullapudi2016 schedules pipelines only.*BeamSearch"):
+        Mullapudi2016().solve(SMALL)

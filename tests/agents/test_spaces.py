@@ -76,7 +76,7 @@ def test_exhaustive_search_finds_the_known_optimum() -> None:
 def test_budgets_hold_for_spaces() -> None:
     tree = SyntheticTree(seed=1)
     solution = TAG().solve(tree, evaluations=50)
-    assert (solution.evaluations, solution.interrupted) == (50, True)
+    assert (solution.evaluations, solution.ended_by) == (50, "budget")
     with pytest.raises(InvalidParameter, match="evaluations"):
         TAG().solve(tree, evaluations=0)
 

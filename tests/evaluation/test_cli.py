@@ -160,6 +160,28 @@ def test_the_schedule_is_printed_even_if_saving_fails(tmp_path: Path, monkeypatc
     assert "No space left on device" in result.stderr
 
 
+def test_schedule_tells_of_inputs_that_are_too_small(tmp_path: Path) -> None:
+    (tmp_path / "small.py").write_text(
+        "import halide as hl\n"
+        "def shifted():\n"
+        "    x, image, f = hl.Var('x'), hl.ImageParam(hl.Float(32), 1, 'image'), hl.Func('f')\n"
+        "    f[x] = image[x] + image[x + 100]\n"
+        "    f.set_estimates([(0, 100)])\n"
+        "    image.set_estimates([(0, 50)])\n"
+        "    return f\n"
+    )
+    result = halidegym("schedule", f"{tmp_path / 'small.py'}:shifted", "--agent", "greedy")
+    assert result.exit_code == 0
+    assert "reads 0 to 199 of dimension 0 of the input 'image', whose estimate provides 0 to 49." in result.stderr
+
+
+def test_schedule_prints_functions() -> None:
+    arguments = ["schedule", f"{PIPELINES}:mm", "--agent", "greedy", "--function", "schedule_mm"]
+    assert halidegym(*arguments).stdout.startswith("void schedule_mm(Halide::Pipeline pipeline) {")
+    assert "\ndef schedule_mm(pipeline):" in halidegym(*arguments, "--format", "python").stdout
+    assert "give an identifier" in halidegym(*arguments[:-1], "schedule mm").stderr
+
+
 def test_random_search_takes_seed_and_budget() -> None:
     errors = {
         seed: halidegym(

@@ -96,7 +96,7 @@ void test_every_arrow_is_followed_once() {
             expect_equal("TAG follows all arrows", tree.visits.size(), 3u + 9 + 27 + 81 + 243);
             expect("and each once",
                    std::ranges::all_of(tree.visits, [](const auto &node) { return node.second == 1; }));
-            expect("the search ends by itself", !tag.interrupted);
+            expect("the search ends by itself", tag.ended_by == EndedBy::Finished);
             expect_equal("it knows the optimum", tag.solutions.front().cost, tree.optimum().cost);
             expect("and the way there", tag.solutions.front().actions == tree.optimum().actions);
             const auto uct = uct_search(tree, {.graph = {merge, 0}}, Budget{});

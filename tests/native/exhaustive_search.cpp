@@ -56,7 +56,7 @@ void test_everything_is_visited_once() {
                                                        "caa", "cab", "cac", "cba", "cbb", "cbc", "cca", "ccb", "ccc"});
     expect("acceptable ones are counted", result.evaluations == 8);
     expect("expansions", result.expansions == 1 + 3 + 6);
-    expect("not interrupted", !result.interrupted);
+    expect("its own end", result.ended_by == EndedBy::Finished);
     std::vector<std::string> found;
     for (const auto &solution : result.solutions) {
         found.push_back(solution.state);
@@ -72,12 +72,13 @@ void test_budgets() {
     budget.evaluations = 3;
     Words words;
     const auto result = ExhaustiveSearch<Words>(words, budget).run();
-    expect("three evaluations", result.evaluations == 3 && result.interrupted);
+    expect("three evaluations", result.evaluations == 3 && result.ended_by == EndedBy::Budget);
 
     Budget none;
     none.keep_going = [](const Progress &) { return false; };
     const auto first = ExhaustiveSearch<Words>(words, none).run();
     expect("one result at least", first.evaluations == 1 && first.solutions.front().state == "aba");
+    expect("stopped", first.ended_by == EndedBy::Interrupt);
 }
 
 void test_no_solution() {

@@ -249,7 +249,7 @@ void test_too_little_memory_is_refused() {
             search(SyntheticTree({.branching = 4, .depth = 8, .delta = 10, .seed = 0}), options);
             return false;
         } catch (const InvalidParameter &error) {
-            return std::string(error.what()).find("memory is") == 0;
+            return std::string(error.what()).find("memory=") == 0;
         }
     };
     expect("controlled", refused(one_pass(28, 4, 32, 255)) && !refused(one_pass(28, 4, 32, 256)));

@@ -79,7 +79,7 @@ double optimum(Words &words, const std::string &word = "") {
     return best;
 }
 
-MctsOptions iterations(int64_t count) {
+MctsOptions iterations(std::optional<int64_t> count) {
     MctsOptions options;
     options.trees = 3;
     options.iterations = count;
@@ -232,7 +232,7 @@ void test_optimum() {
     Words words;
     const auto result = Mcts<Words>(words, iterations(3000), Budget{}).run();
     expect_equal("words", result.solutions.front().cost, optimum(words));
-    expect("not interrupted", !result.interrupted);
+    expect("its own end", result.ended_by == EndedBy::Finished);
     expect_equal("one deciding state per choice", result.pass_costs.size(), result.pass_solutions.size());
     for (uint64_t seed = 0; seed < 5; seed++) {
         SyntheticTree tree({.branching = 4, .depth = 5, .delta = 100, .seed = seed});
@@ -286,7 +286,7 @@ void test_measured() {
     expect_equal("the fastest decides last", seconds(result.pass_solutions.back().state), fastest);
     const auto stopped =
         Mcts<Words>(words, iterations(20), Budget{}, [](const auto &) { return std::vector<double>(); }).run();
-    expect("stopped by the measurement", stopped.interrupted && !stopped.solutions.empty());
+    expect("stopped by the measurement", stopped.ended_by == EndedBy::Interrupt && !stopped.solutions.empty());
 }
 
 template <typename Error, typename Run>
@@ -303,30 +303,54 @@ void test_ends() {
     Words words;
     Budget budget;
     budget.evaluations = 0;
-    expect("zero budget", Mcts<Words>(words, iterations(10), budget).run().solutions.size() == 1);
+    const auto nothing = Mcts<Words>(words, iterations(10), budget).run();
+    expect("zero budget", nothing.solutions.size() == 1 && nothing.ended_by == EndedBy::Budget);
     budget = {};
     budget.seconds = 1e-9;
     expect("no time", !Mcts<Words>(words, iterations(10), budget).run().solutions.empty());
     budget = {};
     budget.evaluations = 100;
-    MctsOptions shared = iterations(0);
+    MctsOptions shared = iterations(std::nullopt);
     const auto within = Mcts<Words>(words, shared, budget).run();
     expect("a budget is divided among the decisions", within.evaluations <= 130 && within.pass_costs.size() >= 3);
+    expect("and is its end", within.ended_by == EndedBy::Budget);
+    budget.evaluations = 1000000;
+    expect("unless all is known", Mcts<Words>(words, shared, budget).run().ended_by == EndedBy::Finished);
     budget = {};
     budget.keep_going = [](const Progress &) { return false; };
     const auto stopped = Mcts<Words>(words, iterations(1000000), budget).run();
-    expect("stopped", stopped.interrupted && !stopped.solutions.empty());
+    expect("stopped", stopped.ended_by == EndedBy::Interrupt && !stopped.solutions.empty());
     MctsOptions tiny = iterations(200);
     tiny.tree_memory = 1;
     expect("no memory for trees", !Mcts<Words>(words, tiny, Budget{}).run().solutions.empty());
 
     expect_error<InvalidParameter>("no limit", [&] { Mcts<Words>(words, shared, Budget{}); });
-    MctsOptions none = iterations(1);
-    none.trees = 0;
-    expect_error<InvalidParameter>("no trees", [&] { Mcts<Words>(words, none, Budget{}); });
+    for (const int trees : {0, 1000000000}) {
+        MctsOptions wrong = iterations(1);
+        wrong.trees = trees;
+        expect_error<InvalidParameter>("number of trees", [&] { Mcts<Words>(words, wrong, Budget{}); });
+    }
+    MctsOptions many = iterations(1);
+    many.trees = 1 << 16;
+    many.tree_memory = 1;
+    expect("many trees", !Mcts<Words>(words, many, Budget{}).run().solutions.empty());
+    MctsOptions patient = iterations(std::nullopt);
+    patient.seconds_per_decision = 1e300;
+    expect("all the time there is", Mcts<Words>(words, patient, Budget{}).run().ended_by == EndedBy::Finished);
     Words hopeless;
     hopeless.nothing_is_acceptable = true;
     expect_error<SearchExhausted>("nothing acceptable", [&] { Mcts<Words>(hopeless, iterations(10), Budget{}).run(); });
+}
+
+// A search keeps its budget, also one that the caller has let go of.
+void test_a_temporary_budget() {
+    Words words;
+    std::optional<Budget> budget = Budget{.evaluations = 50, .keep_going = always};
+    Mcts<Words> tree_search(words, iterations(1000000), *budget);
+    BeamSearch<Words> beam(words, {.beam_size = 1000, .passes = 100}, *budget);
+    budget.reset();
+    expect("tree search", tree_search.run().ended_by == EndedBy::Budget);
+    expect("beam", beam.run().ended_by == EndedBy::Budget);
 }
 
 // What a thread throws arrives at the caller.
@@ -358,6 +382,7 @@ int main() {
     test_threads_make_no_difference();
     test_measured();
     test_ends();
+    test_a_temporary_budget();
     test_errors_in_threads();
     return failures == 0 ? 0 : 1;
 }

@@ -10,7 +10,7 @@ import pytest
 import pipelines_for_tests
 from halidegym import SchedulingProblem
 from halidegym.agents.reference import Adams2019
-from halidegym.native._core import Space, evaluated_states
+from halidegym.native._core import BeamOptions, Space, evaluated_states
 from halidegym.native.weights import builtin_weights
 from oracle.builder_problem import SSE_AVX2
 from oracle.trace import record
@@ -40,7 +40,7 @@ def test_search_evaluates_what_the_plugin_evaluates(
     plugin = Adams2019(beam_size=beam_size, random_dropout=dropout, random_dropout_seed=3, memoized_features=False)
     result, batches = record(plugin, problem, tmp_path)
     space = Space(problem.native, builtin_weights())
-    ours = iter(evaluated_states(space, beam_size=beam_size, random_dropout=dropout, seed=3))
+    ours = iter(evaluated_states(space, BeamOptions(beam_size=beam_size, random_dropout=dropout, seed=3)))
     for batch in batches:
         for theirs, their_cost in zip(batch.schedule_features, batch.costs, strict=True):
             features, cost = next(ours)

@@ -14,9 +14,9 @@ from oracle.builder_problem import SSE_AVX2
 
 @dataclass(frozen=True)
 class FailingProblem:
-    """A problem whose pipeline has no estimates, or cannot be built without the end of the process."""
+    """A problem whose pipeline has no estimates, or cannot be built without the end of the process, or its memory."""
 
-    reason: Literal["without_estimates", "crash"]
+    reason: Literal["without_estimates", "crash", "memory"]
     parallelism: int = 4
     target: str = SSE_AVX2
 
@@ -24,6 +24,8 @@ class FailingProblem:
         if self.reason == "crash":
             print("nothing left to do", file=sys.stderr, flush=True)
             os.abort()
+        if self.reason == "memory":
+            bytearray(4 << 30)
         x = hl.Var("x")
         f = hl.Func("f")
         f[x] = x

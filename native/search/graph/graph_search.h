@@ -17,6 +17,7 @@
 #include "search/random_search.h"
 #include "search/search_result.h"
 #include "search/spaces/search_space.h"
+#include "search/spaces/walk.h"
 
 namespace halidegym {
 
@@ -184,7 +185,7 @@ private:
             cost = found->cost;
             record_.result.evaluations++;
             if (record_.would_keep(cost)) {
-                const auto rest = actions_of(space_, vertex.state, found->decisions);
+                const auto rest = trace<S>(space_, vertex.state, found->decisions).actions;
                 actions.insert(actions.end(), rest.begin(), rest.end());
                 record_.add({std::move(found->end), cost, std::move(actions)});
             }

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "problem/error.h"
 #include "search/graph/graph_search.h"
+#include "search/parameters.h"
 
 namespace halidegym {
 
@@ -18,6 +18,11 @@ struct TagOptions {
     double delta = 1;
     GraphSearchOptions graph;
 };
+
+inline void check(const TagOptions &options) {
+    require_at_least("best_rewards", options.best_rewards, 1);
+    require_range("delta", options.delta, options.delta > 0 && std::isfinite(options.delta), "positive and finite");
+}
 
 // Threshold Ascent in its anytime variation (Streeter and Smith 2006; de Mesmay et al. 2009, section 3.1): prefers the
 // arms that the best rewards of all come from. Rewards are only ranked, so the lowest costs are the best rewards as
@@ -55,14 +60,7 @@ public:
         std::vector<double> lowest_;  // ascending
     };
 
-    ThresholdAscent(int best_rewards, double delta) : best_rewards_(static_cast<size_t>(best_rewards)), delta_(delta) {
-        if (best_rewards < 1) {
-            throw InvalidParameter("best_rewards is " + std::to_string(best_rewards) + "; it must be at least 1");
-        }
-        if (!(delta > 0 && std::isfinite(delta))) {
-            throw InvalidParameter("delta is " + std::to_string(delta) + "; it must be a positive number");
-        }
-    }
+    ThresholdAscent(int best_rewards, double delta) : best_rewards_(static_cast<size_t>(best_rewards)), delta_(delta) {}
 
     Rewards no_rewards() const { return Rewards(best_rewards_); }
 
@@ -125,6 +123,7 @@ private:
 // Threshold Ascent on Graph (de Mesmay, Rimmel, Voronenko and Püschel 2009): aims at the best single solution.
 template <SearchSpace S>
 SearchResult<typename S::State> tag_search(S &space, const TagOptions &options, const Budget &budget) {
+    check(options);
     const ThresholdAscent bandit(options.best_rewards, options.delta);
     return GraphSearch(space, bandit, options.graph, budget).run();
 }

@@ -8,6 +8,7 @@
 
 #include "problem/error.h"
 #include "search/graph/graph_search.h"
+#include "search/parameters.h"
 
 namespace halidegym {
 
@@ -15,6 +16,11 @@ struct UctOptions {
     double exploration = std::sqrt(2.0);
     GraphSearchOptions graph{.merge = false};
 };
+
+inline void check(const UctOptions &options) {
+    require_range("exploration", options.exploration, options.exploration > 0 && std::isfinite(options.exploration),
+                  "positive and finite");
+}
 
 // The upper confidence bound UCB1 (Auer et al. 2002): mean reward + exploration * sqrt(ln n / n_i). The reward of a
 // cost is its inverse, relative to the best at the arms, so that it is between 0 and 1.
@@ -46,11 +52,7 @@ public:
         double best_ = 0;
     };
 
-    explicit UpperConfidenceBound(double exploration) : exploration_(exploration) {
-        if (!(exploration >= 0 && std::isfinite(exploration))) {
-            throw InvalidParameter("exploration is " + std::to_string(exploration) + "; it must be at least 0");
-        }
-    }
+    explicit UpperConfidenceBound(double exploration) : exploration_(exploration) {}
 
     Rewards no_rewards() const { return {}; }
 
@@ -78,6 +80,7 @@ private:
 // UCT (Kocsis and Szepesvári 2006) in the setting of TAG, to compare with: aims at the best mean, on a tree by default.
 template <SearchSpace S>
 SearchResult<typename S::State> uct_search(S &space, const UctOptions &options, const Budget &budget) {
+    check(options);
     return GraphSearch(space, UpperConfidenceBound(options.exploration), options.graph, budget).run();
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nest/equality.h"
-#include "search/spaces/search_space.h"
+#include "search/spaces/optional_hooks.h"
 #include "state/evaluator.h"
 #include "state/state.h"
 
@@ -60,6 +60,8 @@ private:
     Observer observer_;
 };
 
-static_assert(SearchSpace<ScheduleSpace>);
+static_assert(DrawsChildren<ScheduleSpace>);
+static_assert(KnowsLegality<ScheduleSpace>);
+static_assert(KnowsForcedDecisions<ScheduleSpace>);
 
 }  // namespace halidegym

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "problem/error.h"
+#include "search/parameters.h"
 #include "search/spaces/search_space.h"
 #include "search/spaces/splitmix.h"
 
@@ -23,6 +23,13 @@ struct SyntheticTreeOptions {
     double delta = 100;  // spread of the leaves' costs
     uint64_t seed = 0;
 };
+
+inline void check(const SyntheticTreeOptions &options) {
+    require_from_to("branching", options.branching, 1, 1 << 20);
+    require_from_to("depth", options.depth, 1, 10000);
+    require_range("delta", options.delta, options.delta >= 0 && std::isfinite(options.delta * options.delta),
+                  "a number of at least 0 with a finite square");
+}
 
 // A random tree with the exact optimum known (Gao et al. 2022, "MB2FBS", section on synthetic trees): a node at depth d
 // costs Uniform[0, d), a leaf Uniform[d + delta, d + delta^2), and a leaf's path cost is the sum along the path.
@@ -66,16 +73,7 @@ public:
         std::span<const Decision> decisions_;
     };
 
-    explicit SyntheticTree(const SyntheticTreeOptions &options) : options_(options) {
-        const auto require = [](bool holds, const std::string &what) {
-            if (!holds) {
-                throw InvalidParameter(what);
-            }
-        };
-        require(options.branching >= 1, "branching is " + std::to_string(options.branching) + "; give at least 1");
-        require(options.depth >= 1, "depth is " + std::to_string(options.depth) + "; give at least 1");
-        require(options.delta >= 0 && std::isfinite(options.delta * options.delta),
-                "delta is " + std::to_string(options.delta) + "; give a number of at least 0 with a finite square");
+    explicit SyntheticTree(const SyntheticTreeOptions &options) : options_(checked(options)) {
         decisions_.resize(static_cast<size_t>(options.branching));
         std::iota(decisions_.begin(), decisions_.end(), Decision{0});
     }

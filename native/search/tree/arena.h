@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,7 @@ public:
         uint32_t index;
         if (free_.empty()) {
             if (used_ % block_size == 0) {
-                blocks_.push_back(std::make_unique<T[]>(block_size));
+                blocks_.push_back(std::make_unique<T[]>(std::min(block_size, capacity_ - used_)));
             }
             index = used_++;
         } else {

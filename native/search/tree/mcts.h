@@ -5,71 +5,18 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <string>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "problem/error.h"
 #include "search/beam_search.h"
 #include "search/search_result.h"
+#include "search/spaces/walk.h"
+#include "search/tree/mcts_options.h"
 #include "search/tree/tree_ensemble.h"
 
 namespace halidegym {
-
-// Monte Carlo tree search with an ensemble of trees (Haj-Ali et al. 2020, ProTuner, Figure 6).
-//
-// Decision by decision, all trees search from the same root until their budget is spent. Then the best complete state
-// of all trees decides, or the fastest if there is somebody to measure them, and every tree moves its root along.
-struct MctsOptions {
-    enum class Winner { Best, Average };
-
-    int trees = 16;
-    int greedy_trees = 1;  // of these, how many simulate greedily
-    double epsilon = 0;    // probability of a greedy step in the simulations of the others
-    int draws = 1;         // their random children are the best of so many
-    int first_beam = 0;    // size of a beam whose first pass gives the first complete state; 0: none
-    // In the simulations of the others, steps that do not repeat the best known state, on average; infinity: none does.
-    double deviations = std::numeric_limits<double>::infinity();
-    int64_t iterations = 0;                                    // of each tree at each decision; 0: no limit
-    double seconds = std::numeric_limits<double>::infinity();  // at each decision, shared by the trees of a thread
-    TreePolicy policy;
-    Winner winner = Winner::Best;
-    double widening = 1;
-    // Of a budget for all decisions, what is left for them falls with this power of their number: 1 divides it evenly,
-    // more favours the first.
-    double front_loading = 1;
-    int64_t tree_memory = int64_t{1} << 30;  // bytes of all nodes
-    int threads = 1;
-    uint32_t seed = 0;
-};
-
-inline const MctsOptions &checked(const MctsOptions &options, const Budget &budget) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const auto require = [](bool holds, const std::string &what) {
-        if (!holds) {
-            throw InvalidParameter(what);
-        }
-    };
-    require(options.trees >= 1, "trees is " + std::to_string(options.trees) + "; it must be at least 1");
-    require(options.greedy_trees >= 0 && options.greedy_trees <= options.trees,
-            "greedy_trees is " + std::to_string(options.greedy_trees) + "; it must be from 0 to the number of trees");
-    require(options.epsilon >= 0 && options.epsilon <= 1, "epsilon is no probability; give a number from 0 to 1");
-    require(options.draws >= 1, "draws is " + std::to_string(options.draws) + "; it must be at least 1");
-    require(options.first_beam >= 0, "first_beam is negative; give at least 1, or 0 for no beam");
-    require(options.deviations > 0, "deviations is not positive; give a number above 0, or infinity for no replay");
-    require(options.iterations >= 0, "iterations is negative; give at least 1, or 0 for no limit");
-    require(options.seconds > 0, "seconds is not positive; give a number above 0, or infinity for no limit");
-    require(options.widening > 0, "widening is not positive; give an exponent above 0, 1 for no widening");
-    require(options.front_loading > 0, "front_loading is not positive; give a power above 0, 1 for equal shares");
-    require(options.policy.exploration >= 0, "exploration is negative; give at least 0");
-    require(options.policy.exploration_decay > 0, "exploration_decay is not positive; give a factor above 0");
-    require(options.iterations > 0 || options.seconds < infinity || budget.seconds < infinity ||
-                budget.evaluations < Budget{}.evaluations || budget.expansions < Budget{}.expansions,
-            "a tree search has no end of its own; give iterations, seconds or a budget");
-    require(options.tree_memory > 0, "tree_memory is not positive; give a number of bytes");
-    require(options.threads >= 1, "threads is " + std::to_string(options.threads) + "; it must be at least 1");
-    return options;
-}
 
 template <typename State>
 struct MctsResult : SearchResult<State> {
@@ -77,6 +24,10 @@ struct MctsResult : SearchResult<State> {
     std::vector<int> deciding_trees;
 };
 
+// Monte Carlo tree search with an ensemble of trees (Haj-Ali et al. 2020, ProTuner, Figure 6).
+//
+// Decision by decision, all trees search from the same root until their budget is spent. Then the best complete state
+// of all trees decides, or the fastest if there is somebody to measure them, and every tree moves its root along.
 template <SearchSpace S>
 class Mcts {
 public:
@@ -84,7 +35,7 @@ public:
     // Run times of complete states in seconds, infinite where it failed; NaN where it was not measured.
     using Measure = std::function<std::vector<double>(const std::vector<Solution<State>> &)>;
 
-    Mcts(const S &space, const MctsOptions &options, const Budget &budget, Measure measure = {});
+    Mcts(const S &space, const MctsOptions &options, Budget budget, Measure measure = {});
 
     // The result has one pass solution per decision that left a choice: the state that decided it.
     MctsResult<State> run();
@@ -119,7 +70,7 @@ private:
     void move_root(const Move &move, double cost);
 
     const MctsOptions options_;
-    const Budget &budget_;
+    const Budget budget_;
     const Measure measure_;
     SearchRecord<State> record_;
     S space_;
@@ -134,12 +85,13 @@ private:
     int64_t first_expansions_ = 0;
     int num_moves_ = 0;
     bool stopped_ = false;
+    bool limited_ = false;  // trees could have gone on if their shares of the budget had been larger
 };
 
 template <SearchSpace S>
-Mcts<S>::Mcts(const S &space, const MctsOptions &options, const Budget &budget, Measure measure)
-    : options_(checked(options, budget)), budget_(budget), measure_(std::move(measure)), record_(budget), space_(space),
-      root_(space_.root()), ensemble_(space, std::min(options.threads, options.trees)) {
+Mcts<S>::Mcts(const S &space, const MctsOptions &options, Budget budget, Measure measure)
+    : options_(checked(options, budget)), budget_(std::move(budget)), measure_(std::move(measure)), record_(budget_),
+      space_(space), root_(space_.root()), ensemble_(space, std::min(options.threads, options.trees)) {
     Walk<S> walk = follow_forced(space_, root_);
     root_ = std::move(walk.state);
     actions_.assign(walk.decisions.size(), 0);
@@ -164,19 +116,22 @@ MctsResult<typename S::State> Mcts<S>::run() {
     find_first();
     while (!space_.is_complete(root_) && record_.may_continue(num_moves_, space_.depth(root_))) {
         stopped_ = !ensemble_.search(limits(), [&](int64_t evaluations) { return may_go_on(evaluations); });
+        limited_ = limited_ || (options_.divides_budget() && !ensemble_.is_exhausted());
         const std::vector<Found> found = collect();
         const Found *chosen = choose(found);
         if (!chosen || stopped_) {
-            record_.result.interrupted = true;
+            record_.result.ended_by = EndedBy::Interrupt;
             break;
         }
-        record_.result.pass_solutions.push_back(chosen->solution);
-        record_.result.pass_costs.push_back(chosen->solution.cost);
+        record_.end_pass(chosen->solution, chosen->solution.cost);
         deciding_trees_.push_back(chosen->tree);
         incumbent_ = *chosen;
         const auto average = options_.winner == MctsOptions::Winner::Average ? best_average() : std::nullopt;
         move_root(average.value_or(Move{chosen->solution.actions[actions_.size()], chosen->decisions.front()}),
                   chosen->solution.cost);
+    }
+    if (!record_.is_stopped() && (limited_ || record_.is_used_up())) {
+        record_.result.ended_by = EndedBy::Budget;
     }
     return {record_.finish(), std::move(deciding_trees_)};
 }
@@ -184,7 +139,7 @@ MctsResult<typename S::State> Mcts<S>::run() {
 // One complete state, so that there is something to return whatever the budget.
 template <SearchSpace S>
 void Mcts<S>::find_first() {
-    incumbent_ = options_.first_beam > 0 ? first_of_beam() : first_simulated();
+    incumbent_ = options_.first_beam ? first_of_beam() : first_simulated();
     record_.add(incumbent_->solution);
     for (Tree &tree : ensemble_.trees()) {
         tree.follow(incumbent_->decisions, incumbent_->solution.cost);
@@ -198,18 +153,11 @@ typename Mcts<S>::Found Mcts<S>::first_of_beam() {
     first_pass.keep_going = [&](const Progress &progress) {
         return progress.pass == 0 && budget_.keep_going(progress);
     };
-    const auto beam = BeamSearch<S>(space_, {.beam_size = options_.first_beam}, first_pass).run();
+    const auto beam = BeamSearch<S>(space_, {.beam_size = *options_.first_beam}, first_pass).run();
     count_first(beam.evaluations, beam.expansions);
-    Found found{beam.solutions.front(), {}, 0, -1};
-    State state = root_;
-    for (size_t i = actions_.size(); i < found.solution.actions.size(); i++) {
-        auto children = space_.children(state);
-        const auto options = children.decisions();
-        found.decisions.push_back(options[found.solution.actions[i]]);
-        found.num_choices += options.size() > 1 ? 1 : 0;
-        state = children.child(found.decisions.back());
-    }
-    return found;
+    const Solution<State> &first = beam.solutions.front();
+    return follow(space_, decisions_of<S>(space_, root_, std::span(first.actions).subspan(actions_.size())), first.cost,
+                  -1);
 }
 
 // A random one, or, if simulations are to follow it, a greedy one.
@@ -238,19 +186,19 @@ void Mcts<S>::count_first(int64_t evaluations, int64_t expansions) {
 // Without limits for each decision, what is left of the whole budget is divided among the decisions left.
 template <SearchSpace S>
 TreeLimits Mcts<S>::limits() const {
-    const bool shared = options_.iterations == 0 && options_.seconds == infinity;
-    const int decisions = shared && incumbent_ ? std::max(incumbent_->num_choices, 1) : 1;
+    const int decisions = options_.divides_budget() && incumbent_ ? std::max(incumbent_->num_choices, 1) : 1;
     const double part = 1 - std::pow(1 - 1.0 / decisions, options_.front_loading);
     const auto share = [&](int64_t budget, int64_t used) {
-        return budget == std::numeric_limits<int64_t>::max()
-                   ? budget
-                   : std::max(static_cast<int64_t>(static_cast<double>(budget - used) * part / options_.trees),
-                              int64_t{1});
+        const double shared = static_cast<double>(budget - used) * part / options_.trees;
+        return budget == Budget::unlimited || shared >= static_cast<double>(Budget::unlimited)
+                   ? Budget::unlimited
+                   : std::max(static_cast<int64_t>(shared), int64_t{1});
     };
-    return {.iterations = options_.iterations > 0 ? options_.iterations : std::numeric_limits<int64_t>::max(),
+    return {.iterations = options_.iterations.value_or(Budget::unlimited),
             .evaluations = share(budget_.evaluations, record_.result.evaluations),
             .expansions = share(budget_.expansions, record_.result.expansions),
-            .seconds = std::min(options_.seconds, std::max(budget_.seconds - record_.seconds(), 0.0) * part)};
+            .seconds =
+                std::min(options_.seconds_per_decision, std::max(budget_.seconds - record_.seconds(), 0.0) * part)};
 }
 
 // Whether the caller agrees to go on with a search that has rated so many states.
@@ -300,16 +248,9 @@ std::vector<typename Mcts<S>::Found> Mcts<S>::collect() {
 
 template <SearchSpace S>
 typename Mcts<S>::Found Mcts<S>::follow(S &space, std::vector<Decision> decisions, double cost, int tree) const {
-    Found found{{root_, cost, actions_}, std::move(decisions), 0, tree};
-    for (const Decision &decision : found.decisions) {
-        auto children = space.children(found.solution.state);
-        const auto options = children.decisions();
-        const auto action = std::find(options.begin(), options.end(), decision) - options.begin();
-        found.solution.actions.push_back(static_cast<uint32_t>(action));
-        found.num_choices += options.size() > 1 ? 1 : 0;
-        found.solution.state = children.child(decision);
-    }
-    return found;
+    Trace<S> trace = halidegym::trace<S>(space, root_, decisions);
+    trace.actions.insert(trace.actions.begin(), actions_.begin(), actions_.end());
+    return {{std::move(trace.end), cost, std::move(trace.actions)}, std::move(decisions), trace.num_choices, tree};
 }
 
 template <SearchSpace S>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "search/spaces/search_space.h"
+#include "search/spaces/walk.h"
 #include "search/tree/leads.h"
 #include "search/tree/simulation.h"
 #include "search/tree/tree_nodes.h"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 #include <random>
@@ -8,34 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
 #include "search/spaces/splitmix.h"
 
 namespace halidegym {
 
-// A decision drawn uniformly among the legal ones, and where it leads. Draws no number if there is no choice; empty if
-// there is no decision at all. A space that can draw without listing the decisions says so by a member of this name.
-template <SearchSpace S, typename Random>
-std::optional<std::pair<typename S::Decision, typename S::State>> random_child(S &space, const typename S::State &state,
-                                                                               Random &random) {
-    if constexpr (requires { space.random_child(state, random); }) {
-        return space.random_child(state, random);
-    } else {
-        auto children = space.children(state);
-        const auto decisions = children.decisions();
-        if (decisions.empty()) {
-            return std::nullopt;
-        }
-        const size_t last = decisions.size() - 1;
-        const auto decision = decisions[last > 0 ? std::uniform_int_distribution<size_t>(0, last)(random) : 0];
-        return std::pair(decision, children.child(decision));
-    }
-}
-
 // A child that was drawn, if there is one, and how many were rated for that.
 template <SearchSpace S>
 struct Drawn {
-    std::optional<std::pair<typename S::Decision, typename S::State>> child;
+    std::optional<Step<S>> child;
     int64_t evaluations = 0;
 };
 
@@ -65,37 +46,6 @@ Drawn<S> best_drawn(S &space, int draws, const Draw &draw) {
     return best;
 }
 
-// Where a decision, which may belong to another state, leads if it is legal. A space that can tell without listing the
-// decisions has a member of this name.
-template <SearchSpace S>
-std::optional<typename S::State> child_if_legal(S &space, const typename S::State &state,
-                                                const typename S::Decision &decision) {
-    if constexpr (requires { space.child_if_legal(state, decision); }) {
-        return space.child_if_legal(state, decision);
-    } else {
-        auto children = space.children(state);
-        const auto decisions = children.decisions();
-        if (std::find(decisions.begin(), decisions.end(), decision) == decisions.end()) {
-            return std::nullopt;
-        }
-        return children.child(decision);
-    }
-}
-
-// Of several states at once; a space that gains by that has a member `costs`.
-template <SearchSpace S>
-std::vector<std::optional<double>> costs_of(S &space, const std::vector<const typename S::State *> &states) {
-    if constexpr (requires { space.costs(states); }) {
-        return space.costs(states);
-    } else {
-        std::vector<std::optional<double>> costs;
-        for (const auto *state : states) {
-            costs.push_back(space.cost(*state));
-        }
-        return costs;
-    }
-}
-
 // How a simulation chooses at each step, until the state is complete: unless it deviates, the decision that a leading
 // state has at this depth, if it is legal; else with a probability the child that the model rates best (ProTuner,
 // section 4.1); and otherwise one at random, or the best of some. To repeat what succeeded is the last-good-reply
@@ -119,44 +69,10 @@ struct Simulation {
     bool needs_cost() const { return end && !cost && !abandoned; }
 };
 
-// A state, and the decisions that led to it.
-template <SearchSpace S>
-struct Walk {
-    typename S::State state;
-    std::vector<typename S::Decision> decisions;
-};
-
-// As long as there is exactly one decision. A space that can tell that without listing the decisions has a member
-// `only_decision`.
-template <SearchSpace S>
-Walk<S> follow_forced(S &space, typename S::State start) {
-    Walk<S> walk{std::move(start), {}};
-    while (!space.is_complete(walk.state)) {
-        if constexpr (requires { space.only_decision(walk.state); }) {
-            const auto only = space.only_decision(walk.state);
-            if (!only) {
-                break;
-            }
-            walk.state = space.apply(walk.state, *only);
-            walk.decisions.push_back(*only);
-        } else {
-            auto children = space.children(walk.state);
-            const auto decisions = children.decisions();
-            if (decisions.size() != 1) {
-                break;
-            }
-            walk.decisions.push_back(decisions[0]);
-            walk.state = children.child(decisions[0]);
-        }
-    }
-    return walk;
-}
-
 // The child that the model rates best. Counts as an expansion of the state.
 template <SearchSpace S>
-std::optional<std::pair<typename S::Decision, typename S::State>>
-best_child(S &space, Simulation<typename S::State, typename S::Decision> &simulation) {
-    std::optional<std::pair<typename S::Decision, typename S::State>> best;
+std::optional<Step<S>> best_child(S &space, Simulation<typename S::State, typename S::Decision> &simulation) {
+    std::optional<Step<S>> best;
     std::optional<double> best_cost;
     auto children = space.children(*simulation.end);
     simulation.expansions++;
@@ -192,7 +108,7 @@ simulate(S &space, typename S::State start, SplitMix64 random, const SimulationP
     std::bernoulli_distribution is_replayed(policy.deviations < num_steps ? 1 - policy.deviations / num_steps : 0);
     while (!space.is_complete(*simulation.end)) {
         const size_t step = simulation.decisions.size();
-        std::optional<std::pair<typename S::Decision, typename S::State>> next;
+        std::optional<Step<S>> next;
         if (is_replayed.p() > 0 && step < lead.size() && is_replayed(random)) {
             if (auto child = child_if_legal(space, *simulation.end, lead[step])) {
                 next.emplace(lead[step], std::move(*child));

@@ -1,15 +1,19 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "problem/error.h"
 #include "search/tree/search_tree.h"
 
 namespace halidegym {
@@ -33,6 +37,10 @@ public:
     TreeEnsemble(const S &space, int num_threads) : spaces_(static_cast<size_t>(num_threads), space) {}
 
     std::vector<Tree> &trees() { return trees_; }
+    // Whether each of them knows everything below its root.
+    bool is_exhausted() const {
+        return std::all_of(trees_.begin(), trees_.end(), [](const Tree &tree) { return tree.is_exhausted(); });
+    }
 
     // Each tree searches from its root until a limit is reached or it knows everything. `keep_going` is asked now and
     // then, in the calling thread, about the number of states rated so far; when it says no, all trees stop. Returns
@@ -99,7 +107,14 @@ bool TreeEnsemble<S>::on_threads(size_t count, const Work &work, const KeepGoing
     {
         std::vector<std::jthread> threads;
         for (S &space : spaces_) {
-            threads.emplace_back([&] { run(space); });
+            try {
+                threads.emplace_back([&] { run(space); });
+            } catch (const std::system_error &error_of_thread) {
+                stop_ = true;  // those that have started end before the error leaves
+                throw OutOfResources("thread " + std::to_string(threads.size() + 1) + " of " +
+                                     std::to_string(spaces_.size()) + " cannot start (" + error_of_thread.what() +
+                                     "); give fewer threads");
+            }
         }
         std::unique_lock lock(mutex);
         while (!finished.wait_for(lock, std::chrono::milliseconds(20), [&] { return running == 0; })) {
@@ -149,11 +164,11 @@ template <SearchSpace S>
 void TreeEnsemble<S>::run_team(S &space, const Team &team, const TreeLimits &limits) {
     const auto start = Clock::now();
     const auto deadline = [&](size_t done) {
+        constexpr double never = 1e9;  // seconds; more may not fit into the clock
         const double share = static_cast<double>(done) / static_cast<double>(team.size());
-        return limits.seconds == std::numeric_limits<double>::infinity()
-                   ? Clock::time_point::max()
-                   : start + std::chrono::duration_cast<Clock::duration>(
-                                 std::chrono::duration<double>(limits.seconds * share));
+        return limits.seconds >= never ? Clock::time_point::max()
+                                       : start + std::chrono::duration_cast<Clock::duration>(
+                                                     std::chrono::duration<double>(limits.seconds * share));
     };
     Team standard;
     size_t done = 0;

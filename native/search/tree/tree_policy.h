@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "search/parameters.h"
+
 namespace halidegym {
 
 // What the simulations through one node of a search tree have told.
@@ -96,5 +98,10 @@ struct TreePolicy {
         return bonus == Bonus::Multiplied ? chosen * (1 + extra) : chosen + extra;
     }
 };
+
+inline void check(const TreePolicy &policy) {
+    require_range("exploration", policy.exploration, policy.exploration >= 0, "at least 0");
+    require_positive("exploration_decay", policy.exploration_decay);
+}
 
 }  // namespace halidegym

@@ -54,7 +54,7 @@ def test_it_equals_the_tabulated_search(search: TabulatedSearch) -> None:
     plan = agent.plan(problem, seed=search.agent.random_dropout_seed or 0)
     assert tuple(format_cost(cost, level=1) for cost in plan.pass_costs) == search.pass_costs
     assert plan.evaluations == search.evaluations
-    assert not plan.interrupted
+    assert plan.ended_by == "finished"
 
 
 def test_the_published_search(harris: SchedulingProblem) -> None:
@@ -103,7 +103,7 @@ def test_a_budget_ends_the_search_with_a_complete_schedule(
     agent: Agent, budget: dict[str, int], harris: SchedulingProblem
 ) -> None:
     plan = agent.plan(harris, **budget)  # type: ignore[arg-type]
-    assert plan.interrupted
+    assert plan.ended_by == "budget"
     assert len(plan.actions) == 2 * harris.num_nodes
     assert plan.schedule_of(plan.top(1)[0]) == plan.schedule
     assert plan.evaluations is not None
@@ -112,7 +112,7 @@ def test_a_budget_ends_the_search_with_a_complete_schedule(
 
 def test_more_evaluations_are_spent_if_allowed(harris: SchedulingProblem) -> None:
     plan = BeamSearch().plan(harris, evaluations=60000)
-    assert plan.interrupted
+    assert plan.ended_by == "budget"
     assert plan.evaluations is not None
     assert 60000 <= plan.evaluations < 70000
     assert plan.pass_costs == BeamSearch().plan(harris).pass_costs[: len(plan.pass_costs)]
@@ -127,7 +127,7 @@ def test_an_interrupt_returns_the_best_so_far(progress: bool) -> None:
     begin = time.monotonic()
     plan = BeamSearch(beam_size=1000).plan(problem, progress=progress)
     interrupt.join()
-    assert plan.interrupted
+    assert plan.ended_by == "interrupt"
     assert len(plan.actions) == 2 * problem.num_nodes
     assert time.monotonic() - begin < 20
 
@@ -150,6 +150,8 @@ def test_progress_is_shown_on_a_terminal_only(
     [
         (lambda: BeamSearch(beam_size=0), "beam_size=0"),
         (lambda: BeamSearch(beam_size=2.5), "beam_size=2.5"),  # type: ignore[arg-type]
+        (lambda: BeamSearch(beam_size=True), "beam_size=True"),
+        (lambda: BeamSearch(beam_size=10**12), "beam_size=10{12} is out of range; give an integer"),
         (lambda: BeamSearch(passes=0), "passes=0"),
         (lambda: BeamSearch(random_dropout=-1), "random_dropout=-1"),
         (lambda: BeamSearch(random_dropout=101), "random_dropout=101"),

@@ -44,7 +44,7 @@ def test_it_equals_a_brute_force(name: str) -> None:
     expected = sorted(found, key=lambda entry: entry[0])[:32]  # stable: of equal costs, the first in order
     assert [(candidate.cost, candidate.actions) for candidate in plan.candidates] == expected
     assert (plan.cost, plan.actions) == expected[0]
-    assert not plan.interrupted
+    assert plan.ended_by == "finished"
     costs = [improvement.cost for improvement in plan.history]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] == plan.cost
@@ -60,27 +60,27 @@ def test_rules_restrict_it(blur: SchedulingProblem) -> None:
 @pytest.mark.parametrize("evaluations", [1, 100, 914])
 def test_a_budget_of_evaluations_is_exact(blur: SchedulingProblem, evaluations: int) -> None:
     plan = ExhaustiveSearch().plan(blur, evaluations=evaluations)
-    assert (plan.evaluations, plan.interrupted) == (evaluations, True)
+    assert (plan.evaluations, plan.ended_by) == (evaluations, "budget")
     assert plan.schedule_of(plan.top(1)[0]) == plan.schedule
 
 
 def test_a_sufficient_budget_interrupts_nothing(blur: SchedulingProblem) -> None:
     plan = ExhaustiveSearch().plan(blur, evaluations=915)
-    assert (plan.evaluations, plan.interrupted) == (915, False)
+    assert (plan.evaluations, plan.ended_by) == (915, "finished")
     assert plan.candidates == ExhaustiveSearch().plan(blur).candidates
 
 
 @pytest.mark.parametrize("budget", [{"seconds": 1e-9}, {"expansions": 1}], ids=str)
 def test_any_budget_leaves_a_schedule(blur: SchedulingProblem, budget: dict[str, int]) -> None:
     plan = ExhaustiveSearch().plan(blur, **budget)  # type: ignore[arg-type]
-    assert (plan.evaluations, plan.interrupted) == (1, True)
+    assert (plan.evaluations, plan.ended_by) == (1, "budget")
 
 
 def test_it_refuses_what_would_never_end(large: SchedulingProblem) -> None:
     with pytest.raises(InvalidParameter, match=r"harris has about \d.* complete schedules.*seconds=60"):
         ExhaustiveSearch().plan(large)
     plan = ExhaustiveSearch().plan(large, evaluations=50)
-    assert (plan.evaluations, plan.interrupted) == (50, True)
+    assert (plan.evaluations, plan.ended_by) == (50, "budget")
 
 
 def test_the_limit_is_a_parameter(blur: SchedulingProblem) -> None:

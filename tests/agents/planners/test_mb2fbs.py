@@ -19,7 +19,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.papers import mb2fbs as reproduce_mb2fbs
-from halidegym.native._core import InvalidParameter, SyntheticTree, beam_search, mb2fbs
+from halidegym.native._core import BeamOptions, InvalidParameter, Mb2fbsOptions, SyntheticTree, beam_search, mb2fbs
 from oracle.builder_problem import AVX512, SSE_AVX2
 
 TREES = st.builds(
@@ -76,7 +76,10 @@ def test_a_best_first_beam_that_forgets_nothing_finds_what_a_beam_finds(tree: Sy
 @given(TREES, st.integers(2, 40))
 def test_controlled_expands_no_more_than_a_beam(tree: SyntheticTree, beta: int) -> None:
     beta2 = beta // 2
-    ours = mb2fbs(tree, beta1=beta - beta2, beta2=beta2, beta=beta, memory=beta * tree.max_depth(), passes=1)
+    ours = mb2fbs(
+        tree,
+        Mb2fbsOptions(beta1=beta - beta2, beta2=beta2, beta=beta, memory=beta * tree.max_depth(), passes=1),
+    )
     beam = BeamSearch(beam_size=beta, passes=1).solve(tree)
     assert max(ours.pass_expansions[0]) <= beta
     assert sum(ours.pass_expansions[0]) <= beam.expansions
@@ -140,7 +143,7 @@ def test_expansions_are_counted_by_depth(harris: SchedulingProblem) -> None:
 @pytest.mark.parametrize("budget", [{"evaluations": 1}, {"expansions": 3}, {"seconds": 1e-9}], ids=str)
 def test_a_budget_ends_the_search_with_a_complete_schedule(budget: dict[str, int], harris: SchedulingProblem) -> None:
     plan = MB2FBS().plan(harris, **budget)  # type: ignore[arg-type]
-    assert plan.interrupted
+    assert plan.ended_by == "budget"
     assert len(plan.actions) == 2 * harris.num_nodes
     assert plan.schedule_of(plan.top(1)[0]) == plan.schedule
 
@@ -149,7 +152,7 @@ def test_a_search_that_prunes_all_complete_states_still_returns_one() -> None:
     """Where a depth has used up its expansions before its best children are reached, the pass comes to nothing."""
     fruitless = 0
     for seed in range(100):
-        result = mb2fbs(SyntheticTree(seed=seed), beta1=4, beta2=4, beta=4, passes=1, priority="cost")
+        result = mb2fbs(SyntheticTree(seed=seed), Mb2fbsOptions(beta1=4, beta2=4, beta=4, passes=1, priority="cost"))
         assert len(result.solutions[0].actions) == 8
         fruitless += result.pass_complete_states == [0]
     assert fruitless > 0
@@ -161,7 +164,7 @@ def test_an_interrupt_returns_the_best_so_far() -> None:
     interrupt.start()
     plan = MB2FBS(1000, 4, None).plan(problem, progress=True)
     interrupt.join()
-    assert plan.interrupted
+    assert plan.ended_by == "interrupt"
     assert len(plan.actions) == 2 * problem.num_nodes
 
 
@@ -187,10 +190,10 @@ def test_absurd_parameters_are_refused(make: object, message: str) -> None:
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
-        (MB2FBS(30, 2, None, memory=31), "memory is 31; it must be at least 32"),
-        (MB2FBS(memory=255), "memory is 255; with a limit on the expansions per depth"),
-        (MB2FBS(32, 0, memory=31), "memory is 31; it must be at least 32"),
-        (MB2FBS(1, None, None, memory=1), "memory is 1; it must be at least 2"),
+        (MB2FBS(30, 2, None, memory=31), "memory=31 is out of range; it must be at least 32"),
+        (MB2FBS(memory=255), r"memory=255 is out of range.* where the expansions per depth are limited"),
+        (MB2FBS(32, 0, memory=31), "memory=31 is out of range; it must be at least 32"),
+        (MB2FBS(1, None, None, memory=1), "memory=1 is out of range; it must be at least 2"),
     ],
     ids=str,
 )
@@ -226,10 +229,10 @@ def test_expansions_on_the_papers_pipelines(pipeline: str) -> None:
     """A pass of the beam expands 2 + 32 * (2n - 2) states, as the paper prints; controlled MB2FBS no more, at any depth."""
     problem = load_problem(pipeline, target=reproduce_mb2fbs.TARGET, parallelism=reproduce_mb2fbs.PARALLELISM)
     space, passes = Rules().space(problem), 2
-    beam = beam_search(space, beam_size=32, passes=passes)
+    beam = beam_search(space, BeamOptions(beam_size=32, passes=passes))
     assert beam.expansions == passes * (2 + 32 * (2 * problem.num_nodes - 2))
     assert beam.expansions == passes * reproduce_mb2fbs.PAPER[pipeline][reproduce_mb2fbs.BEAM_32].expansions
-    controlled = mb2fbs(space, beta1=28, beta2=4, beta=32, passes=passes)
+    controlled = mb2fbs(space, Mb2fbsOptions(beta1=28, beta2=4, beta=32, passes=passes))
     assert max(max(expansions) for expansions in controlled.pass_expansions) <= 32
     assert controlled.expansions <= beam.expansions
 

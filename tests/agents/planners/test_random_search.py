@@ -11,7 +11,7 @@ from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
-from halidegym.native._core import random_search
+from halidegym.native._core import RandomSearchOptions, random_search
 from oracle.builder_problem import SSE_AVX2
 
 
@@ -28,14 +28,14 @@ def test_more_schedules_are_never_worse(mm: SchedulingProblem) -> None:
 
 def test_evaluations_are_schedules(mm: SchedulingProblem) -> None:
     plan = RandomSearch().plan(mm, evaluations=50)
-    assert (plan.evaluations, plan.expansions, plan.interrupted) == (50, 0, False)
+    assert (plan.evaluations, plan.expansions, plan.ended_by) == (50, 0, "budget")
     assert RandomSearch(num_schedules=7).plan(mm).evaluations == 7
 
 
 def test_seconds_are_a_budget(mm: SchedulingProblem) -> None:
     plan = RandomSearch().plan(mm, seconds=0.2)
     assert 0.2 <= plan.seconds < 20
-    assert not plan.interrupted
+    assert plan.ended_by == "budget"
 
 
 def test_seeds_decide(mm: SchedulingProblem) -> None:
@@ -72,7 +72,7 @@ def test_every_decision_is_drawn_uniformly(mm: SchedulingProblem) -> None:
         forced.append(0)
         state = state.apply(0)
     choices, draws = len(state.expand()), 3000
-    searches = (random_search(space, max_evaluations=1, seed=seed) for seed in range(draws))
+    searches = (random_search(space, RandomSearchOptions(seed=seed), max_evaluations=1) for seed in range(draws))
     firsts = (search.solutions[0].actions[len(forced)] for search in searches)
     counts = Counter(firsts)
     expected = draws / choices

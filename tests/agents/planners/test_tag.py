@@ -39,7 +39,7 @@ def test_small_trees_are_searched_to_the_end(
     """No branch that is known completely is entered again, or the search would neither end nor find the optimum."""
     tree = SyntheticTree(branching=branching, depth=depth, delta=delta, seed=tree_seed)
     solution = agent.solve(tree, seed=seed)
-    assert not solution.interrupted
+    assert solution.ended_by == "finished"
     assert solution.cost == tree.optimum()[0]
     assert solution.evaluations == sum(branching**d for d in range(depth + 1))
     assert solution.expansions == sum(branching**d for d in range(depth))
@@ -56,7 +56,7 @@ def test_seeds_decide(mm: SchedulingProblem, agent: NativeSearch) -> None:
     plans = [agent.plan(mm, evaluations=60, seed=seed) for seed in (1, 1, 2)]
     assert plans[0].candidates == plans[1].candidates != plans[2].candidates
     assert plans[0].evaluations == 60
-    assert plans[0].interrupted
+    assert plans[0].ended_by == "budget"
 
 
 @pytest.mark.parametrize("agent", [TAG(num_evaluations=40), UCT(num_evaluations=40)], ids=repr)

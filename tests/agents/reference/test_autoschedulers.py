@@ -59,7 +59,7 @@ def test_the_whole_result() -> None:
     assert result.pass_loop_nests[0] != BLUR_NEST
     assert ".parallel(y);" in result.schedule_source
     assert result.cpu_seconds > 0
-    assert 0 < result.seconds < 60
+    assert result.seconds > 0
     assert 1e6 < result.peak_memory_bytes < 1e9
 
     # by, bx, repeat_edge: neither updates nor inlined input, so both orders of stages are the same.
@@ -133,6 +133,7 @@ def test_missing_weights_are_refused(tmp_path: Path) -> None:
         ({"threads": -1}, "threads=-1"),
         ({"log_level": 0}, "log_level=0"),
         ({"random_dropout": -1}, "random_dropout=-1"),
+        ({"memory_bytes": 0}, "memory_bytes=0"),
         ({"disable_subtiling": True}, "memoized_blocks=False"),
         ({"weights_path": "my own.weights"}, "white space"),
     ],
@@ -176,6 +177,13 @@ def test_running_out_of_states_is_an_error() -> None:
 def test_running_out_of_time_is_an_error() -> None:
     with pytest.raises(AutoschedulerFailed, match=r"did not finish within 0\.3 s"):
         Adams2019(beam_size=500).run(BuilderProblem("blur"), timeout=0.3)
+
+
+def test_running_out_of_memory_is_an_error() -> None:
+    agent = Li2018(memory_bytes=2 << 30)
+    with pytest.raises(AutoschedulerFailed, match=r"^Li2018 for .* ran out of memory: .* 2 GiB .* memory_bytes"):
+        agent.run(FailingProblem("memory"))
+    assert repr(agent) == repr(Li2018()), "what a process may have says nothing about the plan"
 
 
 def test_an_unknown_autoscheduler_is_an_error() -> None:

@@ -6,6 +6,7 @@ Sections and quirks are those of docs/specification/function-dag.md.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import halide as hl
 import pytest
@@ -15,11 +16,12 @@ from halidegym.envs import pipelines
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native import _core
 
+TARGET = "x86-64-linux-avx-avx2-f16c-fma-sse41"
 x, y = hl.Var("x"), hl.Var("y")
 
 
 def extract(pipeline: hl.Func | hl.Pipeline) -> SchedulingProblem:
-    return SchedulingProblem.from_pipeline(pipeline, target="x86-64-linux-avx-avx2-f16c-fma-sse41", parallelism=4)
+    return SchedulingProblem.from_pipeline(pipeline, target=TARGET, parallelism=4)
 
 
 # Arguments.
@@ -83,13 +85,63 @@ def refused(func: hl.Func | hl.Pipeline, error: type[Exception], message: str) -
 
 
 @pytest.mark.parametrize("update", [False, True])
-def test_scheduling_directives(update: bool) -> None:
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        lambda stage: stage.split(x, hl.Var("outer"), hl.Var("inner"), 4),
+        lambda stage: stage.parallel(x),
+        lambda stage: stage.specialize(hl.Param(hl.Int(32), "p", 3) == 3),
+    ],
+    ids=["split", "parallel", "specialize"],
+)
+def test_scheduling_directives(schedule: Callable[[Any], object], update: bool) -> None:
     def definition(f: hl.Func) -> None:
         f[x] = x
         f[x] += 1
-        (f.update() if update else f).split(x, hl.Var("outer"), hl.Var("inner"), 4)
+        schedule(f.update() if update else f)
 
-    refused(line(definition), _core.UnsupportedPipeline, r"'f.*scheduling directive")
+    where = " of its update 0" if update else ""
+    refused(line(definition), _core.UnsupportedPipeline, rf"'f.* already has scheduling directives \(.*{where}\)")
+
+
+@pytest.mark.parametrize("directive", ["compute_root", "store_root", "memoize", "async_"])
+def test_scheduling_directives_of_a_func_as_a_whole(directive: str) -> None:
+    f, output = hl.Func("f"), hl.Func("output")
+    f[x] = x
+    output[x] = f[x] + f[x + 1]
+    output.set_estimates([(0, 10)])
+    assert extract(output).num_nodes == 2
+    getattr(f, directive)()
+    refused(output, _core.UnsupportedPipeline, "'f.* already has scheduling directives")
+
+
+def test_the_order_of_loops_is_no_schedule() -> None:
+    f, output = hl.Func("f"), hl.Func("output")
+    f[x, y] = x + y
+    output[x, y] = f[x, y] + f[x + 1, y]
+    output.set_estimates([(0, 10), (0, 20)])
+    f.reorder(y, x)
+    assert [loop.variable for loop in extract(output).stages[1].loops] == ["y", "x"]
+
+
+@pytest.mark.parametrize("feature", ["cuda", "opencl", "vulkan"])
+def test_targets_with_a_gpu(feature: str) -> None:
+    with pytest.raises(_core.InvalidParameter, match=f"'{TARGET}-{feature}' has a GPU.*for CPUs"):
+        SchedulingProblem.from_pipeline(pipelines.build("mat_mul"), target=f"{TARGET}-{feature}")
+
+
+@pytest.mark.parametrize(("width", "is_clamped"), [(110, False), (109, False), (50, True)])
+def test_inputs_smaller_than_what_is_read(width: int, is_clamped: bool) -> None:
+    """A boundary condition reads no more than there is."""
+    image, output = hl.ImageParam(hl.Float(32), 1, "image"), hl.Func("output")
+    inside = hl.BoundaryConditions.repeat_edge(image) if is_clamped else image
+    output[x] = inside[x] + inside[x + 10]
+    output.set_estimates([(0, 100)])
+    image.set_estimates([(0, width)])
+    expected = [
+        "The pipeline reads 0 to 109 of dimension 0 of the input 'image', whose estimate provides 0 to 108.",
+    ]
+    assert extract(output).undersized_inputs() == (expected if width == 109 else [])
 
 
 def test_output_without_estimate() -> None:

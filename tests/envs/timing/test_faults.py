@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.one_off import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.native import _core
+from processes_for_tests import all_end, children_of
 from schedules_for_tests import random_schedule
 
 QUICK = TimingSettings(time_limit_s=0.05, patience_s=0.05, memory_bytes=1 << 30, threads=1)
@@ -94,10 +94,11 @@ def test_faults_of_kernels_are_outcomes(
     fault: int, problem: SchedulingProblem, faulty: dict[int, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcome, words = FAULTS[fault]
-    settings = dataclasses.replace(QUICK, timeout_s=3.0) if outcome == "timeout" else QUICK
-    with Stopwatch(settings, compilers=1) as stopwatch:
+    with Stopwatch(QUICK, compilers=1) as stopwatch:
+        stopwatch.compare(problem, None, None, rounds=1)  # has the trusted outputs
         with monkeypatch.context() as patch:
             swap_kernel(patch, faulty[fault])
+            patch.setattr(stopwatch, "settings", dataclasses.replace(QUICK, timeout_s=3.0))
             timing = stopwatch.time(problem, None)
         assert timing.outcome == outcome
         assert words in timing.error
@@ -128,6 +129,47 @@ def test_a_pipeline_that_needs_too_much_memory_is_an_outcome() -> None:
         assert stopwatch.time(problem, TrustedSchedule(problem)).outcome == "out_of_memory"
 
 
+def test_what_a_pipeline_prints_is_no_answer_of_the_runner() -> None:
+    f, x = hl.Func("f"), hl.Var("x")
+    f[x] = hl.print(3 * x, "sample 0 0 0\n")
+    f.set_estimates([(0, 100)])
+    problem = SchedulingProblem.from_pipeline(f, parallelism=1)
+    with Stopwatch(QUICK, compilers=1) as stopwatch:
+        timing = stopwatch.time(problem, random_schedule(problem, 0))
+        assert (timing.outcome, timing.error) == ("ok", "")
+        assert timing.min_s > 0
+        (output,) = stopwatch.run(problem, None)
+    assert list(output) == list(range(0, 300, 3))
+
+
+FORK = """
+import os
+import halide as hl
+from halidegym import SchedulingProblem, Stopwatch, TimingSettings
+f, x = hl.Func("f"), hl.Var("x")
+f[x] = 3 * x
+f.set_estimates([(0, 1000)])
+problem = SchedulingProblem.from_pipeline(f, parallelism=1)
+with Stopwatch(TimingSettings(time_limit_s=0.05, patience_s=0.05, threads=1), compilers=1) as stopwatch:
+    print(stopwatch.time(problem, None).outcome, flush=True)
+    child = os.fork()
+    print(stopwatch.time(problem, None).outcome, flush=True)
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+        print(stopwatch.time(problem, None).outcome, flush=True)
+"""
+
+
+def test_a_fork_measures_and_leaves_its_parent_alone(tmp_path: Path) -> None:
+    # From 3.12 on, Python warns of forks where there are threads.
+    program = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK]
+    variables = {**os.environ, "TMPDIR": str(tmp_path)}
+    result = subprocess.run(program, capture_output=True, text=True, env=variables, check=True)
+    assert result.stdout.split() == ["ok"] * 4
+    assert result.stderr == ""
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_the_trusted_outputs_nothing_is_timed(problem: SchedulingProblem) -> None:
     settings, message = TimingSettings(compile_timeout_s=1e-3), r"trusted schedule.*timeout.*verify=False"
     with Stopwatch(settings, compilers=1) as stopwatch, pytest.raises(_core.Error, match=message):
@@ -137,10 +179,10 @@ def test_without_the_trusted_outputs_nothing_is_timed(problem: SchedulingProblem
 def test_a_compiler_that_is_killed_is_an_outcome_and_replaced(problem: SchedulingProblem) -> None:
     with Stopwatch(QUICK, compilers=1) as stopwatch:
         assert stopwatch.time(problem, None).outcome == "ok"
-        for child in children_of(os.getpid()):
-            os.kill(child, signal.SIGKILL)
-            while is_running(child):
-                time.sleep(0.01)
+        compilers = children_of(os.getpid())
+        for compiler in compilers:
+            os.kill(compiler, signal.SIGKILL)
+        assert all_end(compilers)
         assert stopwatch.time(problem, None).outcome == "ok"
 
 
@@ -180,6 +222,23 @@ def test_kernels_are_kept_and_refusals_of_the_compiler_are_too(
             stopwatch.time(other, None)
 
 
+def test_damage_to_the_kept_kernels_is_told(problem: SchedulingProblem, tmp_path: Path) -> None:
+    with Stopwatch(QUICK, kernels=tmp_path) as stopwatch:
+        stopwatch.compile(problem, [None])
+        report = next(tmp_path.glob("*.json"))
+        for content in (b"", b"\xff", b"[]", b'{"outcome": "error"}', b'{"message": "refused"}'):
+            report.write_bytes(content)
+            with pytest.raises(_core.FormatError, match=rf"{report.name} .*Delete it"):
+                stopwatch.compile(problem, [None])
+        report.write_text("{}")
+        report.with_suffix(".so").unlink()
+        with pytest.raises(_core.FormatError, match=rf"{report.stem}.so is missing.*Delete"):
+            stopwatch.compile(problem, [None])
+        report.unlink()
+        stopwatch.compile(problem, [None])
+        assert report.with_suffix(".so").exists()
+
+
 def test_a_late_compilation_is_tried_again_with_more_time_only(
     problem: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,7 +262,7 @@ def test_last_words_of_a_crash() -> None:
     with ConfinedProcess([sys.executable, "-c", program]) as process, pytest.raises(ProcessEnded) as ended:
         process.receive_line(60.0)
     assert ended.value.finished.outcome == "crash"
-    assert ended.value.finished.error == "ended by SIGABRT: farewell"
+    assert ended.value.finished.error == "died of SIGABRT: farewell"
 
 
 def test_processes_have_no_more_memory_than_allowed() -> None:
@@ -264,23 +323,7 @@ def test_an_end_in_the_middle_leaves_a_sound_database_and_no_process(how: signal
         process.send_signal(how)
         process.communicate(timeout=60)
     assert process.returncode != 0
-    deadline = time.monotonic() + 30
-    while any(is_running(pid) for pid in descendants) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not [pid for pid in descendants if is_running(pid)]
+    assert all_end(descendants)
     with TimingDatabase(database) as timings:
         assert len(timings) >= 1
         assert len(list(timings.records())) == len(timings)
-
-
-def children_of(pid: int) -> list[int]:
-    return [
-        int(child) for task in Path(f"/proc/{pid}/task").glob("*") for child in (task / "children").read_text().split()
-    ]
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return False

@@ -7,6 +7,7 @@ import math
 import os
 import random
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 import pipelines_for_tests
 from halidegym.agents.reference import Li2018, Mullapudi2016
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.processes.confined import ConfinedProcess, ProcessEnded
+from halidegym.envs.processes.confined import ConfinedProcess
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.compiler import Compiler
 from halidegym.envs.timing.kernel import RunningKernel
@@ -170,10 +171,8 @@ def test_timing_of_a_schedule() -> None:
     assert timing.outcome == "ok"
     assert timing.error == ""
     assert 0 < timing.min_s <= timing.median_s
-    assert timing.min_s < 1
     assert min(timing.samples_s) == timing.min_s
-    assert len(timing.disturbed) == len(timing.samples_s)
-    assert timing.spread >= 0
+    assert len(timing.disturbed) == len(timing.samples_s) >= 5
     assert 0 < timing.halide_s < timing.compile_s
     assert 0 < timing.link_s < timing.compile_s
     assert (timing.threads, timing.target) == (1, problem.target)
@@ -288,7 +287,7 @@ def test_each_turn_of_a_comparison_is_a_fresh_process(stopwatch: Stopwatch, monk
     monkeypatch.setattr(RunningKernel, "__init__", counted)
     comparison = stopwatch.compare(problem, trusted, None, rounds=3)
     assert len(starts) == 2 * 3
-    assert len(comparison.a.samples_s) == len(comparison.b.samples_s) == 3 * 3
+    assert min(len(comparison.a.samples_s), len(comparison.b.samples_s)) >= 3
 
 
 def test_the_interval_covers_the_median_as_often_as_it_says() -> None:
@@ -308,15 +307,27 @@ def test_disturbed_rounds_do_not_count_if_six_others_are_left() -> None:
     assert ratio_of(disturbed + quiet[:5], [(2.0, False)] * 14)[0] == 0.4
 
 
-def test_nobody_else_compiles_or_measures_meanwhile(tmp_path: Path) -> None:
-    program = "from halidegym.envs.timing.machine import {0}\nwith {0}(): print('in', flush=True)"
-    for other in ("compiling", "measuring"):
-        with measuring(), ConfinedProcess([sys.executable, "-c", program.format(other)]) as process:
-            with pytest.raises(ProcessEnded) as ended:
-                process.receive_line(1.5)
-            assert ended.value.finished.outcome == "timeout"
-        with ConfinedProcess([sys.executable, "-c", program.format(other)]) as process:
-            assert process.receive_line(60) == "in"
+WAITS = """
+from pathlib import Path
+from halidegym.envs.timing.machine import {other}
+with {other}():
+    Path({mark!r}).touch()
+"""
+
+
+@pytest.mark.parametrize("other", ["compiling", "measuring"])
+def test_nobody_else_compiles_or_measures_meanwhile_and_who_waits_says_so(other: str, tmp_path: Path) -> None:
+    mark = tmp_path / "in"
+    program = WAITS.format(other=other, mark=str(mark))
+    with ConfinedProcess([sys.executable, "-c", program]) as process:
+        with measuring():
+            while process.is_running and not process.words.endswith("\n"):
+                time.sleep(0.02)
+            assert not mark.exists()
+        assert process.finish(60).outcome == "ok"
+        assert mark.exists()
+        assert process.words.count("waiting for") == 1
+        assert f"waiting for process {os.getpid()} (" in process.words
 
 
 def test_the_runtime_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,3 +368,10 @@ def test_the_median_is_over_undisturbed_samples() -> None:
     assert (timing.median_s, timing.min_s, timing.is_disturbed) == (2.0, 1.0, False)
     timing = Timing("ok", (9.0, 1.0, 8.0), 0.0, disturbed=(True, False, True))
     assert (timing.median_s, timing.is_disturbed) == (8.0, True)
+
+
+def test_the_spread_is_the_range_of_the_middle_half_of_what_counts() -> None:
+    samples = (2.0, 90.0, 1.0, 5.0, 4.0, 3.0)
+    assert Timing("ok", samples, 0.0, disturbed=(False, True, *[False] * 4)).spread == pytest.approx((4 - 2) / 3)
+    assert Timing("ok", (2.0,), 0.0, disturbed=(False,)).spread == 0.0
+    assert math.isnan(Timing("crash", (), 0.0).spread)

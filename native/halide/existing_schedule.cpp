@@ -1,0 +1,69 @@
+#include "halide/existing_schedule.h"
+
+#include <algorithm>
+
+#include "halide/func_graph.h"
+
+namespace halidegym {
+
+using namespace Halide::Internal;
+
+namespace {
+
+// LoopLevel's own method wants a level that is locked, which would change the Func.
+bool is_inlined(const Halide::LoopLevel &level) {
+    return level.var_name().empty();
+}
+
+std::string stage_schedule(const Definition &definition) {
+    const StageSchedule &schedule = definition.schedule();
+    if (!schedule.splits().empty()) {
+        return "split, fuse, tile or rename";
+    }
+    if (!definition.specializations().empty()) {
+        return "specialize";
+    }
+    const bool serial = std::all_of(schedule.dims().begin(), schedule.dims().end(), [](const Dim &dim) {
+        return dim.for_type == ForType::Serial || dim.for_type == ForType::Extern;
+    });
+    if (!serial) {
+        return "vectorize, unroll or parallel";
+    }
+    return is_inlined(schedule.fuse_level().level) ? "" : "compute_with";
+}
+
+}  // namespace
+
+std::string existing_schedule(const Function &function) {
+    if (function.has_extern_definition()) {
+        return "";
+    }
+    for (int s = 0; s < num_stages(function); s++) {
+        if (!definition_of(function, s).defined()) {
+            continue;
+        }
+        const std::string found = stage_schedule(definition_of(function, s));
+        if (!found.empty()) {
+            return found + (s == 0 ? "" : " of its update " + std::to_string(s - 1));
+        }
+    }
+    const FuncSchedule &schedule = function.schedule();
+    if (!is_inlined(schedule.compute_level())) {
+        return "compute_root or compute_at";
+    }
+    if (!is_inlined(schedule.store_level())) {
+        return "store_root or store_at";
+    }
+    if (schedule.memory_type() != Halide::MemoryType::Auto) {
+        return "store_in";
+    }
+    const bool stored_in_order = std::equal(
+        schedule.storage_dims().begin(), schedule.storage_dims().end(), function.args().begin(), function.args().end(),
+        [](const StorageDim &dim, const std::string &name) { return dim.var == name; });
+    if (!stored_in_order) {
+        return "reorder_storage";
+    }
+    return schedule.memoized() ? "memoize" : schedule.async() ? "async" : "";
+}
+
+}  // namespace halidegym

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "search/spaces/search_space.h"
+#include "search/spaces/splitmix.h"
+
+// What a search space may offer beyond the concept, each with what planners do without it. A space that means to offer
+// one asserts the concept, so that a misspelt member is an error and not a slow search.
+namespace halidegym {
+
+// A child, with the decision that leads to it.
+template <SearchSpace S>
+using Step = std::pair<typename S::Decision, typename S::State>;
+
+// Can draw a child without listing the decisions.
+template <typename S, typename Random = SplitMix64>
+concept DrawsChildren = SearchSpace<S> && requires(S &space, const typename S::State &state, Random &random) {
+    { space.random_child(state, random) } -> std::same_as<std::optional<Step<S>>>;
+};
+
+// A decision drawn uniformly among the legal ones, and where it leads. Draws no number if there is no choice; empty if
+// there is no decision at all.
+template <SearchSpace S, typename Random>
+std::optional<Step<S>> random_child(S &space, const typename S::State &state, Random &random) {
+    if constexpr (DrawsChildren<S, Random>) {
+        return space.random_child(state, random);
+    } else {
+        auto children = space.children(state);
+        const auto decisions = children.decisions();
+        if (decisions.empty()) {
+            return std::nullopt;
+        }
+        const size_t last = decisions.size() - 1;
+        const auto decision = decisions[last > 0 ? std::uniform_int_distribution<size_t>(0, last)(random) : 0];
+        return Step<S>(decision, children.child(decision));
+    }
+}
+
+// Can tell whether a decision is legal without listing all.
+template <typename S>
+concept KnowsLegality =
+    SearchSpace<S> && requires(S &space, const typename S::State &state, const typename S::Decision &decision) {
+        { space.child_if_legal(state, decision) } -> std::same_as<std::optional<typename S::State>>;
+    };
+
+// Where a decision, which may belong to another state, leads if it is legal.
+template <SearchSpace S>
+std::optional<typename S::State> child_if_legal(S &space, const typename S::State &state,
+                                                const typename S::Decision &decision) {
+    if constexpr (KnowsLegality<S>) {
+        return space.child_if_legal(state, decision);
+    } else {
+        auto children = space.children(state);
+        const auto decisions = children.decisions();
+        if (std::find(decisions.begin(), decisions.end(), decision) == decisions.end()) {
+            return std::nullopt;
+        }
+        return children.child(decision);
+    }
+}
+
+// Can tell whether there is a choice without listing the decisions.
+template <typename S>
+concept KnowsForcedDecisions = SearchSpace<S> && requires(S &space, const typename S::State &state) {
+    { space.only_decision(state) } -> std::same_as<std::optional<typename S::Decision>>;
+};
+
+// The step that an incomplete state leaves no choice about, if it is such a state.
+template <SearchSpace S>
+std::optional<Step<S>> forced_step(S &space, const typename S::State &state) {
+    if constexpr (KnowsForcedDecisions<S>) {
+        const auto only = space.only_decision(state);
+        return only ? std::optional(Step<S>(*only, space.apply(state, *only))) : std::nullopt;
+    } else {
+        auto children = space.children(state);
+        const auto decisions = children.decisions();
+        return decisions.size() == 1 ? std::optional(Step<S>(decisions[0], children.child(decisions[0])))
+                                     : std::nullopt;
+    }
+}
+
+// Rates several states at once, faster than one after another.
+template <typename S>
+concept RatesBatches = SearchSpace<S> && requires(S &space, const std::vector<const typename S::State *> &states) {
+    { space.costs(states) } -> std::same_as<std::vector<std::optional<double>>>;
+};
+
+template <SearchSpace S>
+std::vector<std::optional<double>> costs_of(S &space, const std::vector<const typename S::State *> &states) {
+    if constexpr (RatesBatches<S>) {
+        return space.costs(states);
+    } else {
+        std::vector<std::optional<double>> costs;
+        for (const auto *state : states) {
+            costs.push_back(space.cost(*state));
+        }
+        return costs;
+    }
+}
+
+}  // namespace halidegym

@@ -1,0 +1,31 @@
+"""What the kernel says about processes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def children_of(pid: int) -> list[int]:
+    return [
+        int(child) for task in Path(f"/proc/{pid}/task").glob("*") for child in (task / "children").read_text().split()
+    ]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def all_end(pids: Iterable[int]) -> bool:
+    """Whether all of them end, in a time that is enough on any machine."""
+    deadline = time.monotonic() + 60
+    while running := [pid for pid in pids if is_running(pid)]:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+        pids = running
+    return True
