@@ -6,7 +6,7 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from halidegym.agents.budget import EndedBy
 from halidegym.envs.problems.fingerprint import Fingerprint
@@ -15,6 +15,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native.fields import checked_fields
 
 _KIND, _VERSION = "halidegym plan", 2
 
@@ -132,19 +133,22 @@ class Plan:
         """Read a plan of a problem; the schedule is made anew from its decisions.
 
         Raises:
-            FormatError: the file is no plan, or one without decisions (of a reference autoscheduler).
+            FormatError: the file is no plan, a damaged one, or one without decisions (of a reference autoscheduler).
             InvalidParameter: it is the plan of another problem.
         """
         document = _read(path)
         try:
-            recorded = Fingerprint(**document["fingerprint"])
-            if recorded.problem_hash != problem.hash:
-                raise InvalidParameter(
-                    f"{path} is a plan for {recorded.problem}, target {recorded.target}, parallelism "
-                    f"{recorded.parallelism}, and the problem given is another one; give the problem that it was made for"
-                )
+            recorded = checked_fields(Fingerprint(**document["fingerprint"]))
+        except (KeyError, TypeError) as error:
+            raise _incomplete(path, error) from error
+        if recorded.problem_hash != problem.hash:
+            raise InvalidParameter(
+                f"{path} is a plan for {recorded.problem}, target {recorded.target}, parallelism "
+                f"{recorded.parallelism}, and the problem given is another one; give the problem that it was made for"
+            )
+        try:
             rules, candidates = Rules(**document["rules"]), _candidates(document["candidates"])
-            return cls(
+            plan = cls(
                 agent=document["agent"],
                 seed=document["seed"],
                 fingerprint=recorded,
@@ -159,12 +163,13 @@ class Plan:
                 seconds=document["seconds"],
                 cpu_seconds=document["cpu_seconds"],
                 history=tuple(Improvement(**entry) for entry in document["history"]),
-                ended_by=_ended_by(document["ended_by"]),
+                ended_by=document["ended_by"],
                 run_time=document["run_time"],
                 measurements=document["measurements"],
             )
-        except (KeyError, TypeError, IndexError) as error:
-            raise FormatError(f"{path} is an incomplete plan ({error!r}); save the plan again") from error
+            return checked_fields(plan)
+        except (KeyError, TypeError, IndexError, InvalidParameter) as error:
+            raise _incomplete(path, error) from error
 
 
 def _read(path: str | Path) -> dict[str, Any]:
@@ -172,7 +177,7 @@ def _read(path: str | Path) -> dict[str, Any]:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise FormatError(f"Cannot read the plan {path}: {error.strerror}. Check the path") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"{path} is no plan: {error}. Give a file written by Plan.save") from error
     if not isinstance(document, dict) or document.get("kind") != _KIND:
         raise FormatError(f"{path} is no plan; give a file written by Plan.save")
@@ -183,12 +188,9 @@ def _read(path: str | Path) -> dict[str, Any]:
     return document
 
 
-def _ended_by(entry: Any) -> EndedBy:
-    if entry not in get_args(EndedBy):
-        raise KeyError(f"ended_by: {entry!r}")
-    known: EndedBy = entry
-    return known
-
-
 def _candidates(entries: Any) -> tuple[Candidate, ...]:
-    return tuple(Candidate(cost=entry["cost"], actions=tuple(entry["actions"])) for entry in entries)
+    return tuple(checked_fields(Candidate(cost=entry["cost"], actions=tuple(entry["actions"]))) for entry in entries)
+
+
+def _incomplete(path: str | Path, error: Exception) -> FormatError:
+    return FormatError(f"{path} is an incomplete plan, or damaged ({error!r}); save the plan again")

@@ -107,11 +107,19 @@ class PipelineSnapshot:
         """The snapshot that `to_bytes` wrote.
 
         The caller makes sure that the bytes are undamaged: Halide does not survive a damaged pipeline.
+
+        Raises:
+            FormatError: the parameters are damaged all the same.
         """
-        (length,) = _LENGTH.unpack_from(data)
-        end = _LENGTH.size + length
-        parameters = json.loads(data[_LENGTH.size : end])
-        return cls(data[end:], tuple(_core.ParameterData(**parameter) for parameter in parameters))
+        try:
+            (length,) = _LENGTH.unpack_from(data)
+            end = _LENGTH.size + length
+            parameters = tuple(_core.ParameterData(**parameter) for parameter in json.loads(data[_LENGTH.size : end]))
+        except (struct.error, ValueError, TypeError, RecursionError) as error:
+            raise _core.FormatError(
+                f"The parameters of the saved pipeline are damaged ({shown(str(error))}). Save the problem again."
+            ) from error
+        return cls(data[end:], parameters)
 
     def __reduce__(self) -> tuple[Callable[[bytes], "PipelineSnapshot"], tuple[bytes]]:
         return PipelineSnapshot.from_bytes, (self.to_bytes(),)

@@ -15,6 +15,8 @@ from typing import Any
 
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.native._core import Error, FormatError
+from halidegym.native.checks import shown
+from halidegym.native.fields import checked_fields
 
 _VERSION = 1
 _KEYS = ("problem", "schedule", "baseline", "target", "machine", "threads", "settings")
@@ -87,7 +89,7 @@ class TimingDatabase:
 
     Raises:
         DatabaseError: it cannot be opened.
-        FormatError: it is something else, or of another version.
+        FormatError: it is something else, or damaged, or of another version.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
@@ -137,21 +139,23 @@ class TimingDatabase:
 
         Raises:
             DatabaseError: the file cannot be read.
+            FormatError: the measurement is damaged.
         """
         condition = " AND ".join(f"{name} = ?" for name in _KEYS)
-        with self._explained():
+        with self._decoded():
             row = self._connection.execute(
                 f"SELECT result FROM measurements WHERE {condition} ORDER BY id DESC LIMIT 1", dataclasses.astuple(key)
             ).fetchone()
-        return None if row is None else _result(row[0])
+            return None if row is None else _result(row[0])
 
     def records(self) -> Iterator[Record]:
         """All measurements, in the order in which they were added.
 
         Raises:
             DatabaseError: the file cannot be read.
+            FormatError: a measurement is damaged.
         """
-        with self._explained():
+        with self._decoded():
             yield from map(
                 _record, self._connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM measurements ORDER BY id")
             )
@@ -161,9 +165,13 @@ class TimingDatabase:
 
         Raises:
             DatabaseError: the file cannot be read.
+            FormatError: an entry is damaged.
         """
-        with self._explained():
+        with self._decoded():
             rows = self._connection.execute("SELECT DISTINCT machine FROM measurements ORDER BY machine").fetchall()
+            for (machine,) in rows:
+                if not isinstance(machine, str):
+                    raise TypeError(f"machine={shown(machine)}")
         return [machine for (machine,) in rows]
 
     def export(self, path: str | os.PathLike[str]) -> int:
@@ -171,6 +179,7 @@ class TimingDatabase:
 
         Raises:
             DatabaseError: the database cannot be read.
+            FormatError: a measurement is damaged.
             OSError: the file cannot be written.
         """
         count = 0
@@ -191,12 +200,12 @@ class TimingDatabase:
         """
         known = {_row(record) for record in self.records()}
         rows = []
-        for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+        for number, line in enumerate(Path(path).read_bytes().splitlines(), start=1):
             try:
                 fields = json.loads(line)
                 row = tuple({**fields, "result": json.dumps(fields["result"])}[column] for column in _COLUMNS)
                 rows.append(_row(_record(row)))
-            except (ValueError, KeyError, TypeError, Error) as error:
+            except (ValueError, KeyError, TypeError, RecursionError, Error) as error:
                 raise FormatError(f"{path}, line {number}: no measurement ({error!r}). Export it again.") from error
         new = [row for row in dict.fromkeys(rows) if row not in known]
         self._insert(new)
@@ -239,6 +248,22 @@ class TimingDatabase:
             raise DatabaseError(
                 f"The timing database {self.path}: {error}. Check the path, the permissions and the space on the disk."
             ) from error
+        except UnicodeDecodeError as error:  # of SQLite's own messages, which quote the file
+            raise self._damaged(error) from error
+
+    @contextlib.contextmanager
+    def _decoded(self) -> Iterator[None]:
+        """For entries, which may be anything although SQLite finds the file sound."""
+        try:
+            with self._explained():
+                yield
+        except (ValueError, TypeError, RecursionError, FormatError) as error:
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: Exception) -> FormatError:
+        return FormatError(
+            f"The timing database {self.path} is damaged ({error}). Restore a copy of it, or move it away and measure again."
+        )
 
 
 def _row(record: Record) -> tuple[Any, ...]:
@@ -248,7 +273,7 @@ def _row(record: Record) -> tuple[Any, ...]:
 
 def _record(row: tuple[Any, ...]) -> Record:
     *key, problem_name, cost, recorded_at, result = row
-    return Record(Key(*key), problem_name, cost, _result(result), recorded_at)
+    return checked_fields(Record(Key(*key), problem_name, cost, _result(result), recorded_at))
 
 
 def _result(text: str) -> Timing | Comparison:

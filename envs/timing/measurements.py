@@ -13,6 +13,7 @@ from typing import Any, Literal
 from halidegym.envs.timing.machine import Machine
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.native.checks import INT64_MAX, check_at_least, check_kind, check_number, check_positive
+from halidegym.native.fields import checked_fields
 
 Outcome = Literal["ok", "compile_error", "run_error", "wrong_output", "crash", "timeout", "out_of_memory"]
 """How a measurement went: it went well; the compiler refused the schedule; the pipeline reported an error, such as a
@@ -171,7 +172,7 @@ class Timing:
         """
         try:
             machine = fields["machine"]
-            return cls(
+            timing = cls(
                 **{
                     **fields,
                     "samples_s": tuple(fields["samples_s"]),
@@ -179,6 +180,7 @@ class Timing:
                     "machine": None if machine is None else Machine(**machine),
                 }
             )
+            return checked_fields(timing)
         except (KeyError, TypeError) as error:
             raise FormatError(f"This is no timing ({error!r}). Record it again.") from error
 
@@ -232,7 +234,8 @@ class Comparison:
             FormatError: it is something else.
         """
         try:
-            return cls(**{**fields, "a": Timing.from_dict(fields["a"]), "b": Timing.from_dict(fields["b"])})
+            sides = {side: Timing.from_dict(fields[side]) for side in ("a", "b")}
+            return checked_fields(cls(**{**fields, **sides}))
         except (KeyError, TypeError) as error:
             raise FormatError(f"This is no comparison ({error!r}). Record it again.") from error
 
