@@ -209,7 +209,7 @@ class SchedulingProblem:
         body = data[start:]
         if len(body) != native_length + snapshot_length or hashlib.sha256(body).digest() != digest:
             raise _core.FormatError("The saved scheduling problem is truncated or damaged. Save it again.")
-        native = _core.Problem.from_bytes(body[:native_length])
+        native = _readable(_core.Problem.from_bytes(body[:native_length]))
         return cls(native, PipelineSnapshot.from_bytes(body[native_length:]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -254,6 +254,21 @@ class SchedulingProblem:
             f"SchedulingProblem({self.name!r}, {self.num_nodes} nodes, {self.num_stages} stages, "
             f"target={self.target!r}, parallelism={self.parallelism})"
         )
+
+
+def _readable(native: _core.Problem) -> _core.Problem:
+    """The problem, if all its names are UTF-8; the core takes any bytes."""
+    try:
+        str((native.name, native.target, native.halide_version))
+        for node in native.nodes:
+            str((node.name, node.args))
+        for stage in native.stages:
+            str((stage.name, [(loop.variable, loop.accessor) for loop in stage.loops]))
+    except UnicodeDecodeError as error:
+        raise _core.FormatError(
+            f"A name in the saved scheduling problem is damaged: {error.reason}. Save it again."
+        ) from error
+    return native
 
 
 def _usable_cores() -> int:

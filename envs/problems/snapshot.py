@@ -91,9 +91,17 @@ class PipelineSnapshot:
         return PipelineSnapshot.take(pipeline)
 
     def restore(self) -> hl.Pipeline:
-        """A fresh copy of the pipeline, with all names and with everything that was set on its parameters."""
+        """A fresh copy of the pipeline, with all names and with everything that was set on its parameters.
+
+        Raises:
+            FormatError: the parameters are none of this pipeline's; they come from a file that was made by hand.
+        """
         parameters = hl.deserialize_parameters(self.serialized)
         for data in self.parameters:
+            if data.name not in parameters:
+                raise _core.FormatError(
+                    f"The saved pipeline has no parameter {data.name!r}, of which estimates were saved. Save it again."
+                )
             _core.write_parameter(parameters[data.name], data)
         return hl.deserialize_pipeline(self.serialized, parameters)
 

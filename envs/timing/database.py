@@ -29,6 +29,7 @@ CREATE TABLE measurements (
 CREATE INDEX by_key ON measurements ({", ".join(_KEYS)});
 PRAGMA user_version = {_VERSION};
 """
+_IF_DAMAGED = "If the file is damaged, restore a copy of it, or move it away and measure again."
 
 
 class DatabaseError(Error):
@@ -246,7 +247,8 @@ class TimingDatabase:
             yield
         except sqlite3.DatabaseError as error:
             raise DatabaseError(
-                f"The timing database {self.path}: {error}. Check the path, the permissions and the space on the disk."
+                f"The timing database {self.path}: {error!s:.200}. Check the path, the permissions and the space on the "
+                f"disk. {_IF_DAMAGED}"
             ) from error
         except UnicodeDecodeError as error:  # of SQLite's own messages, which quote the file
             raise self._damaged(error) from error
@@ -261,9 +263,7 @@ class TimingDatabase:
             raise self._damaged(error) from error
 
     def _damaged(self, error: Exception) -> FormatError:
-        return FormatError(
-            f"The timing database {self.path} is damaged ({error}). Restore a copy of it, or move it away and measure again."
-        )
+        return FormatError(f"The timing database {self.path} is damaged: {error!s:.200}. {_IF_DAMAGED}")
 
 
 def _row(record: Record) -> tuple[Any, ...]:

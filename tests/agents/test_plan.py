@@ -83,6 +83,10 @@ def test_a_plan_of_another_problem_is_refused(plan: Plan, problem: SchedulingPro
         (lambda document: json.dumps({**document, "version": 99}), "version 99"),
         (lambda document: json.dumps({**document, "candidates": []}), "incomplete"),
         (lambda document: json.dumps({**document, "ended_by": "magic"}), "incomplete.*magic"),
+        (lambda document: json.dumps({**document, "cost": "cheap"}), "damaged.*cost='cheap'"),
+        (lambda document: json.dumps({**document, "rules": {"subtiling": 3}}), "damaged.*subtiling=3"),
+        (lambda document: json.dumps({**document, "candidates": [{"cost": 1.0, "actions": [10**6]}]}), "damaged"),
+        (lambda document: "[" * 100_000, "is no plan"),
         (lambda document: json.dumps({k: v for k, v in document.items() if k != "history"}), "incomplete"),
     ],
 )

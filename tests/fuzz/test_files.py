@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from fuzz.kinds import KINDS
@@ -9,6 +11,14 @@ from fuzz.reading import outcomes
 
 # Halide reads each pipeline in a process of its own.
 FEW = {"pipeline": 25}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_undamaged_files_work(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    files = KINDS[kind](tmp_path / "empty")
+    (tmp_path / f"file.{kind}").write_bytes(files.sound)
+    files.use(tmp_path / f"file.{kind}")
 
 
 @pytest.mark.parametrize("kind", KINDS)
