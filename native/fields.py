@@ -21,7 +21,8 @@ def checked_fields(value: T) -> T:
     Raises:
         TypeError: a field is something else.
     """
-    for name, kind in _kinds(type(value)).items():
+    cls: type = type(value)
+    for name, kind in _kinds(cls).items():
         field = getattr(value, name)
         if not _fits(field, kind):
             raise TypeError(f"{name}={shown(field)}")
@@ -31,7 +32,7 @@ def checked_fields(value: T) -> T:
 @functools.cache
 def _kinds(cls: type) -> dict[str, Any]:
     hints = typing.get_type_hints(cls)
-    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
 
 
 def _fits(value: object, kind: Any) -> bool:

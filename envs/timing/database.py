@@ -263,7 +263,8 @@ class TimingDatabase:
             raise self._damaged(error) from error
 
     def _damaged(self, error: Exception) -> FormatError:
-        return FormatError(f"The timing database {self.path} is damaged: {error!s:.200}. {_IF_DAMAGED}")
+        reason = str(error).rstrip(".")[:200]
+        return FormatError(f"The timing database {self.path} is damaged: {reason}. {_IF_DAMAGED}")
 
 
 def _row(record: Record) -> tuple[Any, ...]:

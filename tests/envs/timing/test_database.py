@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -145,6 +147,37 @@ def test_a_disk_that_is_really_full_leaves_the_records(tmp_path: Path) -> None:
         pytest.skip("this user may not mount a file system")
     command = f'{mount} && exec "$0" -c "$1" {tmp_path / "timings.db"} 0'
     assert re.search(r"timings\.db: .*full.*space on the disk", filled([*isolated, command, sys.executable, FILL]))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["problem_name = x'ff'", "threads = 'two'", "result = '{'", "result = '[]'", "machine = CAST(x'ff' AS TEXT)"],
+)
+def test_damaged_entries_are_refused(damage: str, database: TimingDatabase) -> None:
+    database.add(Record(KEY, "name", 1.0, TIMING))
+    with contextlib.closing(sqlite3.connect(database.path)) as connection, connection:
+        connection.execute(f"UPDATE measurements SET {damage}")
+    with pytest.raises(_core.Error, match=r"timings\.db.*restore a copy"):
+        list(database.records())
+
+
+def test_damaged_names_of_tables_are_refused(database: TimingDatabase) -> None:
+    """SQLite quotes them, in messages that are no UTF-8."""
+    database.close()
+    data = database.path.read_bytes()
+    database.path.write_bytes(
+        data.replace(b"CREATE INDEX by_key ON measurements", b"CREATE INDEX by_key ON measure\xff\xfe\xfd\xfc\xfb")
+    )
+    with pytest.raises(_core.Error, match=r"timings\.db.*restore a copy"), TimingDatabase(database.path) as reopened:
+        list(reopened.records())
+
+
+@pytest.mark.parametrize("line", [b"\xff", b"[" * 100_000, b"{}", b"null"])
+def test_damaged_exports_are_refused(line: bytes, database: TimingDatabase, tmp_path: Path) -> None:
+    (tmp_path / "timings.jsonl").write_bytes(line + b"\n")
+    with pytest.raises(_core.FormatError, match=r"timings\.jsonl, line 1.*Export it again"):
+        database.import_(tmp_path / "timings.jsonl")
+    assert len(database) == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database" * 100])
