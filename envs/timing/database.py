@@ -256,11 +256,11 @@ class TimingDatabase:
     @contextlib.contextmanager
     def _decoded(self) -> Iterator[None]:
         """For entries, which may be anything although SQLite finds the file sound."""
-        try:
-            with self._explained():
+        with self._explained():
+            try:
                 yield
-        except (ValueError, TypeError, RecursionError, FormatError) as error:
-            raise self._damaged(error) from error
+            except (ValueError, TypeError, RecursionError, FormatError) as error:
+                raise self._damaged(error) from error
 
     def _damaged(self, error: Exception) -> FormatError:
         reason = str(error).rstrip(".")[:200]

@@ -14,7 +14,7 @@ import halide as hl
 import numpy as np
 
 import pipelines_for_tests
-from fuzz.mutations import mutate, mutate_json
+from fuzz.mutations import mutate, mutate_json, scatter
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
@@ -188,7 +188,7 @@ class Plans(Kind):
 
 
 class Databases(Kind):
-    """Timing databases; in two of three, SQLite finds the file sound, but an entry is damaged."""
+    """Timing databases; in half of them SQLite finds the file sound, but an entry is damaged."""
 
     def __init__(self, folder: Path) -> None:
         timing = Timing("ok", (0.3, 0.25, 0.5), 0.5, disturbed=(False, True, False), machine=this_machine())
@@ -203,13 +203,17 @@ class Databases(Kind):
 
     def write(self, path: Path, rng: np.random.Generator) -> None:
         path.write_bytes(self.sound)
-        match rng.integers(3):
+        match rng.integers(4):
             case 0:
                 path.write_bytes(mutate(self.sound, rng))
             case 1:
+                path.write_bytes(
+                    self.sound[:100] + scatter(self.sound[100:], rng)
+                )  # the header would be refused at once
+            case 2:
                 [(result,)] = _query(path, f"SELECT result FROM measurements WHERE id = {rng.integers(1, 17)}")
                 _query(path, "UPDATE measurements SET result = ?", json.dumps(mutate_json(json.loads(result), rng)))
-            case 2:
+            case 3:
                 column = self._columns[rng.integers(1, len(self._columns))]
                 damaged = mutate(str(_query(path, f"SELECT {column} FROM measurements")[0][0]).encode(), rng)
                 damage = ("CAST(? AS TEXT)", "?", "CAST(? AS INTEGER)")[rng.integers(3)]

@@ -40,6 +40,14 @@ def mutate(data: bytes, rng: np.random.Generator) -> bytes:
     return data
 
 
+def scatter(data: bytes, rng: np.random.Generator) -> bytes:
+    """Change one byte in fifty."""
+    bytes_ = np.frombuffer(data, np.uint8).copy()
+    positions = rng.integers(len(data), size=len(data) // 50)
+    bytes_[positions] = rng.integers(256, size=len(positions))
+    return bytes_.tobytes()
+
+
 def mutate_json(value: Any, rng: np.random.Generator) -> Any:
     """The value with one of its parts, at any depth, replaced, left out, doubled or renamed."""
     if not isinstance(value, dict | list) or not value or rng.random() < 0.1:

@@ -168,7 +168,10 @@ def test_damaged_names_of_tables_are_refused(database: TimingDatabase) -> None:
     database.path.write_bytes(
         data.replace(b"CREATE INDEX by_key ON measurements", b"CREATE INDEX by_key ON measure\xff\xfe\xfd\xfc\xfb")
     )
-    with pytest.raises(_core.Error, match=r"timings\.db.*restore a copy"), TimingDatabase(database.path) as reopened:
+    with (
+        pytest.raises(_core.Error, match=r"timings\.db is damaged: .utf-8.*restore a copy"),
+        TimingDatabase(database.path) as reopened,
+    ):
         list(reopened.records())
 
 
