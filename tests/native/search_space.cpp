@@ -2,6 +2,8 @@
 // docs/specification/search-and-cost-model.md, sections 1.4 and 2.4. Sections and quirks are those of
 // docs/specification/search-space.md.
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -82,8 +84,12 @@ size_t count(const State &state) {
 
 // All options of a placement, whether they compute too much or not, and those that do not.
 std::pair<std::vector<Decision>, std::vector<Decision>> placements(const State &state) {
-    Placements options(state.space(), state.nest(), state.next_func());
-    return {options.enumerate(false), options.enumerate(true)};
+    Space unlimited = state.space();
+    std::ranges::fill(unlimited.points_limit, std::numeric_limits<double>::infinity());
+    const auto enumerate = [&](const Space &space) {
+        return Placements(space, state.nest(), state.next_func()).enumerate();
+    };
+    return {enumerate(unlimited), enumerate(state.space())};
 }
 
 // Section 18: phase 1 of the blur's output, in the order that an unstable sort leaves.
