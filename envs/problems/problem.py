@@ -14,7 +14,7 @@ import halide as hl
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
-from halidegym.native.checks import check_at_least, check_kind
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind
 
 PipelineLike: TypeAlias = (
     hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
@@ -76,7 +76,7 @@ class SchedulingProblem:
             FormatError: the file is no serialized pipeline, or damaged.
             TypeError: `pipeline` is none of the above.
         """
-        check_at_least(1, parallelism=parallelism)
+        check_at_least(1, INT32_MAX, parallelism=parallelism)
         check_kind(Mapping, estimates=estimates)
         check_kind(str, name=name)
         if pipeline == "":
@@ -173,7 +173,7 @@ class SchedulingProblem:
         Raises:
             InvalidParameter: `parallelism` is below 1.
         """
-        check_at_least(1, parallelism=parallelism)
+        check_at_least(1, INT32_MAX, parallelism=parallelism)
         return type(self)(_core.with_parallelism(self._native, parallelism), self._snapshot)
 
     def to_bytes(self) -> bytes:
