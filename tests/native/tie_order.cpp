@@ -1,8 +1,9 @@
 // Which of several equal elements comes first decides about parity with the plugin, and `std::sort` and the heap
 // algorithms leave that to the library. This test guards libstdc++'s answers, which beams (push_heap, pop_heap,
-// make_heap) and parallel options (sort) rely on: it holds them against the algorithms of
-// docs/specification/search-and-cost-model.md, section 2.9, written down below. With a library that breaks ties in
-// another way it fails, and so would parity.
+// make_heap) and parallel options (sort) rely on: it holds them against the algorithms of section 2.9, written down
+// below. With a library that breaks ties in another way it fails, and so would parity.
+//
+// Sections are those of docs/specification/search-and-cost-model.md.
 
 #include <algorithm>
 #include <cstdio>
