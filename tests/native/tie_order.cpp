@@ -3,7 +3,7 @@
 // make_heap) and parallel options (sort) rely on: it holds them against the algorithms of section 2.9, written down
 // below. With a library that breaks ties in another way it fails, and so would parity.
 //
-// Sections are those of docs/specification/search-and-cost-model.md.
+// Sections and quirks are those of docs/specification/search-and-cost-model.md.
 
 #include <algorithm>
 #include <cstdio>
