@@ -79,6 +79,7 @@ lint: install-test  ## Check formatting, style and types
 	mkdir -p build/typecheck/halidegym
 	ln -sfn $(addprefix $(CURDIR)/,$(wildcard src/halidegym/*) $(PACKAGES)) build/typecheck/halidegym/
 	MYPYPATH=build/typecheck mypy --cache-dir build/mypy -p halidegym
+	MYPYPATH=build/typecheck stubtest --mypy-config-file pyproject.toml halidegym.native._core
 
 format: install-test  ## Format all sources
 	export PATH="$$PWD/.venv-test/bin:$$PATH"
