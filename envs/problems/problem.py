@@ -247,13 +247,18 @@ class SchedulingProblem:
         return self
 
     def __reduce__(self) -> tuple[Callable[[bytes], SchedulingProblem], tuple[bytes]]:
-        return type(self).from_bytes, (self.to_bytes(),)
+        return _from_bytes, (self.to_bytes(),)
 
     def __repr__(self) -> str:
         return (
             f"SchedulingProblem({self.name!r}, {self.num_nodes} nodes, {self.num_stages} stages, "
             f"target={self.target!r}, parallelism={self.parallelism})"
         )
+
+
+# Pickles name a function of a module, because cloudpickle takes a method apart, down to the globals of its module.
+def _from_bytes(data: bytes) -> SchedulingProblem:
+    return SchedulingProblem.from_bytes(data)
 
 
 def _usable_cores() -> int:
