@@ -20,7 +20,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import SearchResult, Solution, Space, Weights
-from halidegym.native.checks import INT64_MAX, check_at_least
+from halidegym.native.checks import check_at_least
 from halidegym.native.weights import resolve_weights
 
 
@@ -38,7 +38,7 @@ class NativeSearch(Agent):
     weights: Weights | str | Path | None = None
 
     def __post_init__(self) -> None:
-        check_at_least(0, INT64_MAX, memory_limit=self.memory_limit)
+        check_at_least(0, memory_limit=self.memory_limit)
 
     def search(
         self,

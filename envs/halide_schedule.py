@@ -28,7 +28,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.sources import ProblemSource
 from halidegym.envs.specification import ScheduleSpec
 from halidegym.native import _core
-from halidegym.native.checks import check_at_least, check_kind
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind
 
 __all__ = ["EpisodeState", "HalideSchedule"]
 
@@ -203,7 +203,9 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
                 f"There is no render_mode {render_mode!r}: use {' or '.join(self.metadata['render_modes'])}, or None"
             )
         check_kind(bool, skip_forced=skip_forced)
-        check_at_least(1, max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops)
+        check_at_least(
+            1, INT32_MAX, max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops
+        )
         self.render_mode = render_mode
         self._prepared = load_prepared_problems(
             pipeline,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -53,24 +53,16 @@ def load_prepared_problems(
         Error: see `load_problems` and `resolve_weights`.
     """
     model = resolve_weights(weights)
-
-    def make(problem: SchedulingProblem) -> PreparedProblem:
-        return PreparedProblem(problem, rules, model)
-
     if isinstance(pipeline, str) and pipeline == RANDOM:
         if estimates or pipeline_options:
             raise _core.InvalidParameter(
                 "Generated pipelines take neither estimates nor pipeline_options: leave them out"
             )
-        return _Generated(
-            lambda number: make(
-                load_problem(generated.name_of("train", number), target=target, parallelism=parallelism)
-            )
-        )
+        return _Generated(target, parallelism, rules, model)
     problems = load_problems(
         pipeline, target=target, parallelism=parallelism, estimates=estimates, pipeline_options=pipeline_options
     )
-    return _Given([make(problem) for problem in problems])
+    return _Given([PreparedProblem(problem, rules, model) for problem in problems])
 
 
 class _Given:
@@ -98,8 +90,16 @@ class _Given:
 class _Generated:
     """The train split of the generated pipelines. Each is built when it is drawn; the last ones are kept."""
 
-    def __init__(self, make: Callable[[int], PreparedProblem]) -> None:
+    def __init__(self, target: str | None, parallelism: int | None, rules: Rules, weights: _core.Weights) -> None:
+        def make(number: int) -> PreparedProblem:
+            problem = load_problem(generated.name_of("train", number), target=target, parallelism=parallelism)
+            return PreparedProblem(problem, rules, weights)
+
+        self._arguments = target, parallelism, rules, weights
         self._make = functools.lru_cache(maxsize=_KEPT)(make)
+
+    def __reduce__(self) -> tuple[type[_Generated], tuple[str | None, int | None, Rules, _core.Weights]]:
+        return _Generated, self._arguments
 
     def __len__(self) -> int:
         return generated.COUNT

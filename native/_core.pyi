@@ -7,7 +7,22 @@ from typing import Any, Generic, Literal, final
 import halide as hl
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import TypeVar
+from typing_extensions import Never, Self, TypeVar
+
+# What pybind11 makes of a class of C++.
+
+class _BoundType(type): ...
+
+class _Bound(metaclass=_BoundType):
+    """A class without a constructor of its own comes out of functions only: calling it raises TypeError."""
+
+    def __init__(self, *args: Never, **kwargs: Never) -> None: ...
+
+class _Value(_Bound):
+    """An immutable value: a copy is the value itself."""
+
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self: ...
 
 # Errors (module.cpp)
 
@@ -41,7 +56,7 @@ class InternalError(Error):
 # The scheduling problem (problem.cpp). Sections and quirks are those of docs/specification/function-dag.md.
 
 @final
-class Span:
+class Span(_Bound):
     """An inclusive integer interval (section 6.1)."""
 
     @property
@@ -55,7 +70,7 @@ class Span:
     def extent(self) -> int: ...
 
 @final
-class Rational:
+class Rational(_Bound):
     """An entry of a load Jacobian; a value that is not known keeps its numbers (section 8.5)."""
 
     @property
@@ -66,7 +81,7 @@ class Rational:
     def denominator(self) -> int: ...
 
 @final
-class Expression:
+class Expression(_Bound):
     """A bounds expression over int32 symbols (section 6.2)."""
 
     @property
@@ -85,7 +100,7 @@ class Expression:
         """
 
 @final
-class EdgeBound:
+class EdgeBound(_Bound):
     """One side of one dimension of the region that an edge's consumer needs of its producer (section 5.2)."""
 
     @property
@@ -107,7 +122,7 @@ class EdgeBound:
         """General: index into `Problem.expressions`; symbols are the min and max of each loop in turn."""
 
 @final
-class LoadJacobian:
+class LoadJacobian(_Bound):
     """How the loads of an edge move with the consumer's loops (section 8.6)."""
 
     @property
@@ -123,7 +138,7 @@ class LoadJacobian:
         """Row-major."""
 
 @final
-class ComputedDimension:
+class ComputedDimension(_Bound):
     """What a Func computes of one dimension when a region is required of it (section 4.2)."""
 
     @property
@@ -138,7 +153,7 @@ class ComputedDimension:
     def expression_max(self) -> int: ...
 
 @final
-class Loop:
+class Loop(_Bound):
     """One loop of a stage (section 4.3)."""
 
     @property
@@ -168,7 +183,7 @@ class Loop:
     def expression_max(self) -> int: ...
 
 @final
-class Edge:
+class Edge(_Bound):
     """The loads of one Func by one stage (section 5)."""
 
     @property
@@ -188,7 +203,7 @@ class Edge:
     def jacobians(self) -> list[LoadJacobian]: ...
 
 @final
-class Stage:
+class Stage(_Bound):
     """A definition of a Func: index 0 is the pure one, the others are its updates."""
 
     @property
@@ -219,7 +234,7 @@ class Stage:
         """Algorithm features of section 9.1, read-only, shape (287,)."""
 
 @final
-class Node:
+class Node(_Bound):
     """A Func."""
 
     @property
@@ -264,7 +279,7 @@ class Node:
         """Edge ids."""
 
 @final
-class Problem:
+class Problem(_Value):
     """A scheduling problem as plain data; immutable. It can be pickled if it is portable."""
 
     @property
@@ -310,7 +325,7 @@ class Problem:
 
 # Pipelines as problems (halide_problem.cpp)
 
-class ParameterData:
+class ParameterData(_Bound):
     """What a serialized pipeline loses of a Param or ImageParam, as plain data."""
 
     def __init__(
@@ -369,7 +384,7 @@ def simplify_to_integer(expression: hl.Expr, symbols: Sequence[str], values: Seq
 # The loop nest (nest.cpp). Sections and quirks are those of docs/specification/search-space.md.
 
 @final
-class StageDirectives:
+class StageDirectives(_Bound):
     """The scheduling calls on one stage, in order, as plain data; immutable and picklable (section 13)."""
 
     @property
@@ -389,7 +404,7 @@ def python_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
     """Return the calls as Python statements on an `hl.Pipeline` named `pipeline`."""
 
 @final
-class LoopSize:
+class LoopSize(_Bound):
     """Trip count of one loop of a level."""
 
     @property
@@ -401,7 +416,7 @@ class LoopSize:
     __hash__ = None  # type: ignore[assignment]
 
 @final
-class LoopNest:
+class LoopNest(_Bound):
     """A loop level, or the whole nest, as its text shows it; immutable (section 5)."""
 
     @staticmethod
@@ -447,7 +462,7 @@ class LoopNest:
 # The cost model (cost.cpp). Sections and quirks are those of docs/specification/search-and-cost-model.md.
 
 @final
-class Weights:
+class Weights(_Value):
     """The six tensors of the Adams2019 cost model (section 3.2); immutable, hashable, picklable."""
 
     @staticmethod
@@ -465,6 +480,8 @@ class Weights:
 class InstructionSet(enum.Enum):
     """What the inner loops of the cost model are compiled for; it makes no difference to any result."""
 
+    __pybind11_native_enum__: Any
+
     Baseline = 0
     Avx2 = 1
     Avx512 = 2
@@ -473,7 +490,7 @@ def available_instruction_sets() -> list[InstructionSet]:
     """Those of this machine, ascending."""
 
 @final
-class Network:
+class Network(_Bound):
     """Inference with the Adams2019 cost model (sections 3.3 to 3.5), equal to the plugin's bit for bit."""
 
     def __init__(self, weights: Weights, instruction_set: InstructionSet = ...) -> None: ...
@@ -497,7 +514,7 @@ class Network:
 # States (state.cpp). Sections and quirks are those of docs/specification/search-space.md.
 
 @final
-class Space:
+class Space(_Value):
     """A problem, the rules of its schedules, and the cost model that rates them; immutable."""
 
     def __init__(self, problem: Problem, weights: Weights, *, subtiling: bool = True, memory_limit: int = -1) -> None:
@@ -515,11 +532,13 @@ class Space:
     def subtiling(self) -> bool: ...
     @property
     def memory_limit(self) -> int: ...
+    @property
+    def weights(self) -> Weights: ...
     def initial_state(self) -> State:
         """Nothing decided."""
 
 @final
-class Decision:
+class Decision(_Value):
     """One decision, recognizable among those of other states; an immutable value, equal to itself and hashable.
 
     It is a choice by position: "tile" is an index into the tilings of a level, or into the ways to make tasks.
@@ -529,7 +548,7 @@ class Decision:
     def __hash__(self) -> int: ...
 
 @final
-class Expansion:
+class Expansion(_Bound):
     """The legal decisions of one state in the reference's order, and the children that they lead to (section 7)."""
 
     @property
@@ -555,7 +574,7 @@ class Expansion:
         """
 
 @final
-class State:
+class State(_Value):
     """A partial or complete schedule; an immutable value (section 7)."""
 
     @property
@@ -564,6 +583,9 @@ class State:
     def nest(self) -> LoopNest: ...
     @property
     def num_decisions_made(self) -> int: ...
+    @property
+    def decisions_made(self) -> list[Decision]:
+        """The decisions that led here, the first one first."""
     @property
     def num_decisions(self) -> int:
         """Of a complete schedule: two per Func, inputs included."""
@@ -617,7 +639,7 @@ class State:
 # methods of `halidegym.agents.spaces.SearchSpace`.
 
 @final
-class SyntheticNode:
+class SyntheticNode(_Value):
     """A node of a synthetic tree; an immutable value, equal and hashed by its path."""
 
     @property
@@ -630,7 +652,7 @@ class SyntheticNode:
         """Of all nodes from the root to this one."""
 
 @final
-class SyntheticTree:
+class SyntheticTree(_Value):
     """A random tree with the exact optimum known (Gao et al. 2022); it has the methods of a search space.
 
     A node at depth d costs Uniform[0, d), a leaf Uniform[d + delta, d + delta^2) (the bounds swap if delta is below 1).
@@ -673,7 +695,7 @@ class SyntheticTree:
 _StateT_co = TypeVar("_StateT_co", covariant=True, default=State)
 
 @final
-class Solution(Generic[_StateT_co]):
+class Solution(_Bound, Generic[_StateT_co]):
     """A complete state that a search found."""
 
     @property
@@ -686,7 +708,7 @@ class Solution(Generic[_StateT_co]):
         """Per decision, the index of the one taken among the legal ones."""
 
 @final
-class Improvement:
+class Improvement(_Bound):
     """The best cost so far, and what it took to find it."""
 
     @property
@@ -698,7 +720,7 @@ class Improvement:
     @property
     def cost(self) -> float: ...
 
-class SearchResult(Generic[_StateT_co]):
+class SearchResult(_Bound, Generic[_StateT_co]):
     """What a search found, and what it took."""
 
     @property
@@ -723,7 +745,7 @@ class SearchResult(Generic[_StateT_co]):
         """See `halidegym.agents.budget.EndedBy`."""
 
 @final
-class BeamOptions:
+class BeamOptions(_Bound):
     """Parameters of a beam search: an object with them as attributes."""
 
     def __init__(
@@ -779,7 +801,7 @@ def evaluated_states(space: Space, options: BeamOptions = ...) -> list[tuple[NDA
     """All that a beam search evaluates, in order: features [stages, 39] and cost."""
 
 @final
-class RandomSearchOptions:
+class RandomSearchOptions(_Bound):
     """Parameters of a random search: an object with them as attributes."""
 
     def __init__(self, *, seed: int = ...) -> None: ...
@@ -820,7 +842,7 @@ def exhaustive_search(
     """
 
 @final
-class TreePolicy:
+class TreePolicy(_Bound):
     """How a search tree chooses the child to look into (Haj-Ali et al. 2020, equation 1 and Table 1)."""
 
     def __init__(
@@ -864,7 +886,7 @@ class TreePolicy:
     def exploration_decay(self) -> float: ...
 
 @final
-class MctsOptions:
+class MctsOptions(_Bound):
     """Parameters of a tree search: an object with them as attributes."""
 
     def __init__(
@@ -1005,7 +1027,7 @@ class Mb2fbsResult(SearchResult[_StateT_co]):
         """Complete states taken off the queue, per pass."""
 
 @final
-class Mb2fbsOptions:
+class Mb2fbsOptions(_Bound):
     """Parameters of an MB2FBS: an object with them as attributes; see `halidegym.agents.planners.mb2fbs.MB2FBS`."""
 
     def __init__(
@@ -1064,7 +1086,7 @@ def mb2fbs(
 # Bandits on the graph of states (search_tag.cpp)
 
 @final
-class TagOptions:
+class TagOptions(_Bound):
     """Parameters of threshold ascent on a graph: an object with them as attributes."""
 
     def __init__(self, *, best_rewards: int = ..., delta: float = ..., merge: bool = ..., seed: int = ...) -> None:
@@ -1104,7 +1126,7 @@ def tag_search(
     """
 
 @final
-class UctOptions:
+class UctOptions(_Bound):
     """Parameters of upper confidence bounds on a tree: an object with them as attributes."""
 
     def __init__(self, *, exploration: float = ..., merge: bool = ..., seed: int = ...) -> None:
@@ -1141,7 +1163,7 @@ def uct_search(
 # Environments (env.cpp)
 
 @final
-class ObservationShape:
+class ObservationShape(_Value):
     """Sizes of the arrays of an observation."""
 
     def __init__(self, *, stages: int, edges: int, loops: int, decisions: int) -> None: ...
@@ -1162,7 +1184,7 @@ class ObservationShape:
         """Columns of the descriptor of a decision."""
 
 @final
-class Environment:
+class Environment(_Bound):
     """An episode over the decisions of a schedule; see `halidegym.envs.halide_schedule.HalideSchedule`."""
 
     def __init__(self, shape: ObservationShape, *, skip_forced: bool = True) -> None:

@@ -25,7 +25,7 @@ def shown(value: object) -> str:
     return _short.repr(value)
 
 
-def check_at_least(minimum: int, maximum: int = INT32_MAX, **parameters: object) -> None:
+def check_at_least(minimum: int, maximum: int = INT64_MAX, **parameters: object) -> None:
     """Check integers; those of other libraries count.
 
     Raises:

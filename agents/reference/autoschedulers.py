@@ -25,7 +25,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Network, Weights
-from halidegym.native.checks import INT64_MAX, check_at_least
+from halidegym.native.checks import check_at_least
 from halidegym.native.weights import resolve_weights
 
 __all__ = [
@@ -111,7 +111,7 @@ class Reference(Agent):
 
     def __post_init__(self) -> None:
         """Refuse what would end the plugin's process or corrupt its search."""
-        check_at_least(1, INT64_MAX, memory_bytes=self.memory_bytes)
+        check_at_least(1, memory_bytes=self.memory_bytes)
 
     def search(
         self,
@@ -235,7 +235,7 @@ class Adams2019(Reference):
             random_dropout=self.random_dropout,
             random_dropout_seed=self.random_dropout_seed,
         )
-        check_at_least(0, INT64_MAX, memory_limit=self.memory_limit)
+        check_at_least(0, memory_limit=self.memory_limit)
         if self.disable_subtiling and self.memoized_blocks:
             raise InvalidParameter(
                 "disable_subtiling needs memoized_blocks=False: the plugin mixes up states otherwise"

@@ -38,6 +38,10 @@ class PreparedProblem:
         """
         return _core.beam_search(self.space, _core.BeamOptions(beam_size=1)).solutions[0]
 
+    def __getstate__(self) -> dict[str, object]:
+        """All but what is searched for again when it is asked for."""
+        return {name: value for name, value in vars(self).items() if name != "greedy"}
+
     def speedup(self, cost: float) -> float:
         """Cost of the greedy schedule / this cost; NaN if greedy search finds no schedule within the memory limit."""
         try:

@@ -14,7 +14,7 @@ import halide as hl
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
-from halidegym.native.checks import check_at_least, check_kind
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind
 
 PipelineLike: TypeAlias = (
     hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
@@ -76,7 +76,7 @@ class SchedulingProblem:
             FormatError: the file is no serialized pipeline, or damaged.
             TypeError: `pipeline` is none of the above.
         """
-        check_at_least(1, parallelism=parallelism)
+        check_at_least(1, INT32_MAX, parallelism=parallelism)
         check_kind(Mapping, estimates=estimates)
         check_kind(str, name=name)
         if pipeline == "":
@@ -173,7 +173,7 @@ class SchedulingProblem:
         Raises:
             InvalidParameter: `parallelism` is below 1.
         """
-        check_at_least(1, parallelism=parallelism)
+        check_at_least(1, INT32_MAX, parallelism=parallelism)
         return type(self)(_core.with_parallelism(self._native, parallelism), self._snapshot)
 
     def to_bytes(self) -> bytes:
@@ -247,7 +247,7 @@ class SchedulingProblem:
         return self
 
     def __reduce__(self) -> tuple[Callable[[bytes], SchedulingProblem], tuple[bytes]]:
-        return type(self).from_bytes, (self.to_bytes(),)
+        return _from_bytes, (self.to_bytes(),)
 
     def __repr__(self) -> str:
         return (
@@ -269,6 +269,11 @@ def _readable(native: _core.Problem) -> _core.Problem:
             f"A name in the saved scheduling problem is damaged: {error.reason}. Save it again."
         ) from error
     return native
+
+
+# Pickles name a function of a module, because cloudpickle takes a method apart, down to the globals of its module.
+def _from_bytes(data: bytes) -> SchedulingProblem:
+    return SchedulingProblem.from_bytes(data)
 
 
 def _usable_cores() -> int:

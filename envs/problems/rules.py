@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import Space, Weights
-from halidegym.native.checks import INT64_MAX, check_at_least, check_kind
+from halidegym.native.checks import check_at_least, check_kind
 from halidegym.native.weights import resolve_weights
 
 
@@ -27,7 +27,7 @@ class Rules:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        check_at_least(0, INT64_MAX, memory_limit=self.memory_limit)
+        check_at_least(0, memory_limit=self.memory_limit)
         check_kind(bool, subtiling=self.subtiling)
 
     def space(self, problem: SchedulingProblem, weights: Weights | None = None) -> Space:

@@ -130,7 +130,11 @@ class PipelineSnapshot:
         return cls(data[end:], parameters)
 
     def __reduce__(self) -> tuple[Callable[[bytes], "PipelineSnapshot"], tuple[bytes]]:
-        return PipelineSnapshot.from_bytes, (self.to_bytes(),)
+        return _from_bytes, (self.to_bytes(),)
+
+
+def _from_bytes(data: bytes) -> "PipelineSnapshot":
+    return PipelineSnapshot.from_bytes(data)
 
 
 def _as_dict(parameter: _core.ParameterData) -> dict[str, Any]:

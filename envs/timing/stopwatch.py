@@ -30,7 +30,7 @@ from halidegym.envs.timing.machine import compiling, measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Outcome, Timing, TimingSettings
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of
 from halidegym.native import _core
-from halidegym.native.checks import check_at_least
+from halidegym.native.checks import INT32_MAX, check_at_least
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,7 +202,7 @@ class Stopwatch:
             InvalidParameter: `rounds` is below 1.
             Error: as for `time`.
         """
-        check_at_least(1, rounds=rounds)
+        check_at_least(1, INT32_MAX, rounds=rounds)
         self._prepare(problem)
         with contextlib.ExitStack() as stack:
             kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, [baseline, *schedules])]

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/native_work.h"
+#include "bindings/values.h"
 #include "cost/network.h"
 #include "cost/weights.h"
 #include "problem/error.h"
@@ -74,7 +75,8 @@ void bind_cost(py::module_ &m) {
     };
     const auto to_bytes = [](const Weights &weights) { return py::bytes(serialize_weights(weights)); };
 
-    py::class_<Weights>(m, "Weights", "The six tensors of the Adams2019 cost model.")
+    py::class_<Weights> weights(m, "Weights", "The six tensors of the Adams2019 cost model.");
+    weights
         .def_static(
             "from_bytes", from_bytes, py::arg("data"), py::arg("origin") = "bytes",
             "Parse the bytes of a .weights file; raises FormatError, naming `origin`, if they are anything else.")
@@ -85,6 +87,7 @@ void bind_cost(py::module_ &m) {
         .def("__hash__", [](const Weights &weights) { return std::hash<std::string>()(serialize_weights(weights)); })
         .def(py::pickle(to_bytes,
                         [](const py::bytes &bytes) { return parse_weights(std::string_view(bytes), "a pickle"); }));
+    def_copies(weights);
 
     py::native_enum<InstructionSet>(m, "InstructionSet", "enum.Enum",
                                     "What the inner loops of the cost model are compiled for.")

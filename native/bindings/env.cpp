@@ -1,10 +1,14 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "bindings/native_work.h"
 #include "bindings/topics.h"
+#include "bindings/values.h"
 #include "env/environment.h"
 #include "problem/error.h"
 
@@ -51,10 +55,20 @@ Array<int64_t> presented_decisions(const Environment &environment) {
     return Array<int64_t>(static_cast<py::ssize_t>(indices.size()), indices.data());
 }
 
+// Starting in the state of an environment leads nowhere else.
+std::unique_ptr<Environment> environment(const py::tuple &pickled) {
+    auto result = std::make_unique<Environment>(pickled[0].cast<ObservationShape>(), pickled[1].cast<bool>());
+    if (auto state = pickled[2].cast<std::optional<State>>()) {
+        result->start(*std::move(state));
+    }
+    return result;
+}
+
 }  // namespace
 
 void bind_env(py::module_ &m) {
-    py::class_<ObservationShape>(m, "ObservationShape", "Sizes of the arrays of an observation.")
+    py::class_<ObservationShape> shape(m, "ObservationShape", "Sizes of the arrays of an observation.");
+    shape
         .def(py::init([](int stages, int edges, int loops, int decisions) {
                  return ObservationShape{stages, edges, loops, decisions};
              }),
@@ -66,7 +80,14 @@ void bind_env(py::module_ &m) {
         .def_readonly("edges", &ObservationShape::edges)
         .def_readonly("loops", &ObservationShape::loops)
         .def_readonly("decisions", &ObservationShape::decisions)
-        .def_property_readonly("descriptor_size", &ObservationShape::descriptor_size);
+        .def_property_readonly("descriptor_size", &ObservationShape::descriptor_size)
+        .def(py::pickle(
+            [](const ObservationShape &s) { return py::make_tuple(s.stages, s.edges, s.loops, s.decisions); },
+            [](const py::tuple &pickled) {
+                return ObservationShape{pickled[0].cast<int>(), pickled[1].cast<int>(), pickled[2].cast<int>(),
+                                        pickled[3].cast<int>()};
+            }));
+    def_copies(shape);
 
     py::class_<Environment>(m, "Environment", "An episode over the decisions of a schedule.")
         .def(py::init<ObservationShape, bool>(), py::arg("shape"), py::kw_only(), py::arg("skip_forced") = true)
@@ -80,7 +101,12 @@ void bind_env(py::module_ &m) {
         .def_property_readonly("shape", [](const Environment &environment) { return environment.shape(); })
         .def_property_readonly("num_legal_decisions", &Environment::num_legal_decisions)
         .def("presented_decisions", &presented_decisions,
-             "Indices into the legal decisions that the actions stand for, int64.");
+             "Indices into the legal decisions that the actions stand for, int64.")
+        .def(py::pickle(
+            [](const Environment &environment) {
+                return py::make_tuple(environment.shape(), environment.skips_forced(), environment.state_if_any());
+            },
+            &environment));
 }
 
 }  // namespace halidegym

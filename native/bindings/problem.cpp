@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings/topics.h"
+#include "bindings/values.h"
 #include "problem/serialize.h"
 
 namespace py = pybind11;
@@ -212,8 +213,9 @@ void bind_graph(py::module_ &m) {
 void bind_problem(py::module_ &m) {
     bind_parts(m);
     bind_graph(m);
-    py::class_<Problem, std::shared_ptr<Problem>>(m, "Problem", "A scheduling problem as plain data; immutable.")
-        .def_readonly("name", &Problem::name)
+    py::class_<Problem, std::shared_ptr<Problem>> problem(m, "Problem",
+                                                          "A scheduling problem as plain data; immutable.");
+    problem.def_readonly("name", &Problem::name)
         .def_readonly("target", &Problem::target)
         .def_readonly("halide_version", &Problem::halide_version)
         .def_readonly("parallelism", &Problem::parallelism, "Cores.")
@@ -239,6 +241,7 @@ void bind_problem(py::module_ &m) {
             return py::str("Problem({!r}, {} nodes, {} stages, target={!r}, parallelism={})")
                 .format(p.name, p.num_nodes(), p.num_stages(), p.target, p.parallelism);
         });
+    def_copies(problem);
 }
 
 }  // namespace halidegym

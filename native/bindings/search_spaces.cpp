@@ -4,6 +4,7 @@
 
 #include "bindings/native_work.h"
 #include "bindings/topics.h"
+#include "bindings/values.h"
 #include "problem/error.h"
 #include "search/spaces/synthetic_tree.h"
 
@@ -25,15 +26,21 @@ SyntheticTree::Node child(const SyntheticTree &tree, const SyntheticTree::Node &
 void bind_synthetic_tree(py::module_ &m) {
     using Node = SyntheticTree::Node;
     const SyntheticTreeOptions defaults;
-    py::class_<Node>(m, "SyntheticNode", "A node of a synthetic tree; an immutable value.")
-        .def_readonly("depth", &Node::depth)
+    py::class_<Node> node(m, "SyntheticNode", "A node of a synthetic tree; an immutable value.");
+    node.def_readonly("depth", &Node::depth)
         .def_readonly("cost", &Node::cost)
         .def_readonly("path_cost", &Node::path_cost)
         .def(py::self == py::self)
-        .def("__hash__", [](const Node &node) { return node.path; });
+        .def("__hash__", [](const Node &node) { return node.path; })
+        .def(py::pickle([](const Node &n) { return py::make_tuple(n.path, n.depth, n.cost, n.path_cost); },
+                        [](const py::tuple &pickled) {
+                            return Node{pickled[0].cast<uint64_t>(), pickled[1].cast<int>(), pickled[2].cast<double>(),
+                                        pickled[3].cast<double>()};
+                        }));
+    def_copies(node);
 
-    py::class_<SyntheticTree>(m, "SyntheticTree", "A random tree with the exact optimum known.")
-        .def(py::init([](int branching, int depth, double delta, uint64_t seed) {
+    py::class_<SyntheticTree> tree(m, "SyntheticTree", "A random tree with the exact optimum known.");
+    tree.def(py::init([](int branching, int depth, double delta, uint64_t seed) {
                  return SyntheticTree({branching, depth, delta, seed});
              }),
              py::kw_only(), py::arg("branching") = defaults.branching, py::arg("depth") = defaults.depth,
@@ -58,7 +65,17 @@ void bind_synthetic_tree(py::module_ &m) {
             },
             py::arg("state"))
         .def("apply", &child, py::arg("state"), py::arg("decision"))
-        .def("cost", &SyntheticTree::cost, py::arg("state"));
+        .def("cost", &SyntheticTree::cost, py::arg("state"))
+        .def(py::pickle(
+            [](const SyntheticTree &t) {
+                const SyntheticTreeOptions &options = t.options();
+                return py::make_tuple(options.branching, options.depth, options.delta, options.seed);
+            },
+            [](const py::tuple &pickled) {
+                return SyntheticTree({pickled[0].cast<int>(), pickled[1].cast<int>(), pickled[2].cast<double>(),
+                                      pickled[3].cast<uint64_t>()});
+            }));
+    def_copies(tree);
 }
 
 }  // namespace

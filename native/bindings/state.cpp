@@ -6,6 +6,7 @@
 #include <random>
 
 #include "bindings/topics.h"
+#include "bindings/values.h"
 #include "nest/directives.h"
 #include "nest/dump.h"
 #include "problem/error.h"
@@ -127,35 +128,79 @@ void require_incomplete(const State &state) {
     }
 }
 
-}  // namespace
+std::shared_ptr<Space> make_space(std::shared_ptr<Problem> problem, const Weights &weights, bool subtiling,
+                                  int64_t memory_limit) {
+    auto model = std::make_shared<const CostModel>(*problem, std::make_shared<const Network>(weights));
+    return std::make_shared<Space>(std::move(problem), std::move(model), SpaceOptions{subtiling, memory_limit});
+}
 
-void bind_state(py::module_ &m) {
-    py::class_<Space, std::shared_ptr<Space>>(m, "Space", "A problem, the rules of its schedules, and its cost model.")
-        .def(py::init(
-                 [](std::shared_ptr<Problem> problem, const Weights &weights, bool subtiling, int64_t memory_limit) {
-                     auto model = std::make_shared<const CostModel>(*problem, std::make_shared<const Network>(weights));
-                     return std::make_shared<Space>(std::move(problem), std::move(model),
-                                                    SpaceOptions{subtiling, memory_limit});
-                 }),
-             py::arg("problem"), py::arg("weights"), py::kw_only(), py::arg("subtiling") = true,
+std::shared_ptr<Problem> problem_of(const Space &space) {
+    return std::const_pointer_cast<Problem>(space.problem);
+}
+
+std::shared_ptr<Space> space_of(const State &state) {
+    return std::const_pointer_cast<Space>(state.space_ref());
+}
+
+py::tuple to_tuple(const Space &space) {
+    return py::make_tuple(problem_of(space), space.cost_model->network().weights(), space.options.subtiling,
+                          space.options.memory_limit);
+}
+
+std::shared_ptr<Space> space(const py::tuple &pickled) {
+    return make_space(pickled[0].cast<std::shared_ptr<Problem>>(), pickled[1].cast<const Weights &>(),
+                      pickled[2].cast<bool>(), pickled[3].cast<int64_t>());
+}
+
+py::tuple to_tuple(const Decision &decision) {
+    return py::make_tuple(static_cast<int>(decision.kind), decision.vector_dim, decision.depth, decision.tile,
+                          decision.inner_tile);
+}
+
+Decision decision(const py::tuple &pickled) {
+    return {.kind = static_cast<Decision::Kind>(pickled[0].cast<uint8_t>()),
+            .vector_dim = pickled[1].cast<uint8_t>(),
+            .depth = pickled[2].cast<uint16_t>(),
+            .tile = pickled[3].cast<uint32_t>(),
+            .inner_tile = pickled[4].cast<uint32_t>()};
+}
+
+State state(const py::tuple &pickled) {
+    State result(pickled[0].cast<std::shared_ptr<Space>>());
+    for (const Decision &decision : pickled[1].cast<std::vector<Decision>>()) {
+        auto child = Expansion::child_if_legal(result, decision);
+        if (!child) {
+            throw FormatError("this is no state of '" + result.space().problem->name + "': " + repr(decision) +
+                              " is not legal after " + std::to_string(result.num_decisions_made()) +
+                              " decisions; pickle the state again with this version of halidegym");
+        }
+        result = *std::move(child);
+    }
+    return result;
+}
+
+void bind_space(py::class_<Space, std::shared_ptr<Space>> &type) {
+    type.def(py::init(&make_space), py::arg("problem"), py::arg("weights"), py::kw_only(), py::arg("subtiling") = true,
              py::arg("memory_limit") = -1)
-        .def_property_readonly("problem",
-                               [](const Space &space) { return std::const_pointer_cast<Problem>(space.problem); })
+        .def_property_readonly("problem", &problem_of)
+        .def_property_readonly("weights", [](const Space &space) { return space.cost_model->network().weights(); })
         .def_property_readonly("subtiling", [](const Space &space) { return space.options.subtiling; })
         .def_property_readonly("memory_limit", [](const Space &space) { return space.options.memory_limit; })
-        .def("initial_state", [](const std::shared_ptr<Space> &space) { return State(space); });
+        .def("initial_state", [](const std::shared_ptr<Space> &space) { return State(space); })
+        .def(py::pickle([](const Space &space) { return to_tuple(space); }, &space));
+    def_copies(type);
+}
 
-    py::class_<Decision>(m, "Decision", "One decision, recognizable among those of other states; an immutable value.")
-        .def(py::self == py::self)
-        .def("__hash__",
-             [](const Decision &decision) {
-                 return py::hash(py::make_tuple(static_cast<int>(decision.kind), decision.vector_dim, decision.depth,
-                                                decision.tile, decision.inner_tile));
-             })
-        .def("__repr__", &repr);
+void bind_decision(py::class_<Decision> &type) {
+    type.def(py::self == py::self)
+        .def("__hash__", [](const Decision &decision) { return py::hash(to_tuple(decision)); })
+        .def("__repr__", &repr)
+        .def(py::pickle([](const Decision &decision) { return to_tuple(decision); }, &decision));
+    def_copies(type);
+}
 
-    py::class_<BoundExpansion>(m, "Expansion", "The legal decisions of one state, and the children they lead to.")
-        .def_property_readonly("count", [](const BoundExpansion &e) { return e.expansion.decisions().size(); })
+void bind_expansion(py::class_<BoundExpansion> &type) {
+    type.def_property_readonly("count", [](const BoundExpansion &e) { return e.expansion.decisions().size(); })
         .def("__len__", [](const BoundExpansion &e) { return e.expansion.decisions().size(); })
         .def(
             "decision", [](const BoundExpansion &e, int64_t index) { return checked(e.expansion, index); },
@@ -166,11 +211,13 @@ void bind_state(py::module_ &m) {
         .def(
             "child", [](BoundExpansion &e, int64_t index) { return e.expansion.child(checked(e.expansion, index)); },
             py::arg("index"));
+}
 
-    py::class_<State>(m, "State", "A partial or complete schedule; an immutable value.")
-        .def_property_readonly("space",
-                               [](const State &state) { return std::const_pointer_cast<Space>(state.space_ref()); })
-        .def_property_readonly("nest", [](const State &state) { return std::const_pointer_cast<Level>(state.nest()); })
+void bind_states(py::class_<State> &type) {
+    type.def_property_readonly("space", &space_of)
+        .def_property_readonly("nest",
+                               [](const State &state) { return describe(*state.space().problem, *state.nest()); })
+        .def_property_readonly("decisions_made", &State::decisions_made)
         .def_property_readonly("num_decisions_made", &State::num_decisions_made)
         .def_property_readonly("num_decisions", &State::num_decisions)
         .def_property_readonly("is_complete", &State::is_complete)
@@ -211,7 +258,27 @@ void bind_state(py::module_ &m) {
                  }
                  return directives(*state.space().problem, *state.nest());
              })
-        .def("dump", [](const State &state) { return dump(*state.space().problem, *state.nest()); });
+        .def("dump", [](const State &state) { return dump(*state.space().problem, *state.nest()); })
+        .def(py::pickle([](const State &state) { return py::make_tuple(space_of(state), state.decisions_made()); },
+                        &state));
+    def_copies(type);
+}
+
+}  // namespace
+
+// Each class is made before the methods of any, whose signatures name them.
+void bind_state(py::module_ &m) {
+    py::class_<Space, std::shared_ptr<Space>> space(m, "Space",
+                                                    "A problem, the rules of its schedules, and its cost model.");
+    py::class_<Decision> decision(m, "Decision",
+                                  "One decision, recognizable among those of other states; an immutable value.");
+    py::class_<BoundExpansion> expansion(m, "Expansion",
+                                         "The legal decisions of one state, and the children they lead to.");
+    py::class_<State> state(m, "State", "A partial or complete schedule; an immutable value.");
+    bind_space(space);
+    bind_decision(decision);
+    bind_expansion(expansion);
+    bind_states(state);
 }
 
 }  // namespace halidegym

@@ -179,7 +179,7 @@ std::vector<InstructionSet> available_instruction_sets() {
 
 Network::Network(const Weights &weights, InstructionSet instruction_set)
     : head2_filter_(weights.head2_filter), head2_bias_(weights.head2_bias), head1_bias_(weights.head1_bias),
-      conv1_bias_(weights.conv1_bias), evaluate_(Kernel::compiled_for(instruction_set)) {
+      conv1_bias_(weights.conv1_bias), evaluate_(Kernel::compiled_for(instruction_set)), weights_(weights) {
     std::ranges::transform(weights.head1_filter, head1_filter_.begin(), logistic);
     const auto split = weights.conv1_filter.begin() + num_coefficients * head1_channels;
     std::copy(weights.conv1_filter.begin(), split, conv1_head1_filter_.begin());

@@ -56,6 +56,8 @@ public:
     std::vector<float> predict(std::span<const float> algorithm_features, std::span<const double> schedule_features,
                                int num_states, int num_stages, int parallelism) const;
 
+    const Weights &weights() const { return weights_; }
+
 private:
     struct Kernel;
     using Evaluate = float (*)(const Network &, const AlgorithmPart &, ScheduleFeatures, bool is_first, float cores);
@@ -68,12 +70,15 @@ private:
     std::array<float, num_coefficients * head1_channels> conv1_head1_filter_;
     std::array<float, num_coefficients> conv1_bias_;
     Evaluate evaluate_;
+    Weights weights_;
 };
 
 // The network applied to the stages of one problem.
 class CostModel {
 public:
     CostModel(const Problem &problem, std::shared_ptr<const Network> network);
+
+    const Network &network() const { return *network_; }
 
     // Cost of a state with these features. A partial one has the first few stages.
     float cost(const FeatureTable &features) const;

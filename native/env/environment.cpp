@@ -86,6 +86,11 @@ State Environment::state() const {
     return current();
 }
 
+std::optional<State> Environment::state_if_any() const {
+    const Turn turn(*this);
+    return state_;
+}
+
 const State &Environment::current() const {
     if (!state_) {
         throw InvalidParameter("The environment is in no state yet; reset it");

@@ -17,8 +17,9 @@ namespace halidegym {
 // decisions than the observation has room for presents an evenly spread subset of them, the first one included: action
 // k of M stands for decision floor(k * n / M) of n. So the same state presents the same decisions in every episode.
 //
-// An episode belongs to one thread at a time, and threads can share a Space. A call during a call of another thread throws
-// Error: to wait for its turn would not help, since neither thread would know which decisions led to what it sees.
+// An episode belongs to one thread at a time, and threads can share a Space. A call during a call of another thread
+// throws Error: to wait for its turn would not help, since neither thread would know which decisions led to what it
+// sees.
 class Environment {
 public:
     Environment(ObservationShape shape, bool skip_forced);
@@ -32,6 +33,8 @@ public:
     bool step(int64_t action);
 
     State state() const;
+    // None before the first start.
+    std::optional<State> state_if_any() const;
     // Of a complete schedule, in the cost model's unit.
     double cost();
     int64_t num_legal_decisions() const;
@@ -39,6 +42,7 @@ public:
     std::vector<int64_t> presented_decisions() const;
 
     const ObservationShape &shape() const { return shape_; }
+    bool skips_forced() const { return skip_forced_; }
     void observe(const Observation &out);
 
 private:

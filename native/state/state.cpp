@@ -58,9 +58,10 @@ State State::apply(const Decision &decision) const {
     return Expansion(*this, Expansion::Unenumerated{}).child(decision);
 }
 
-State State::successor(LevelRef nest) const {
+State State::successor(const Decision &decision, LevelRef nest) const {
     State next = *this;
     next.nest_ = std::move(nest);
+    next.last_step_ = std::make_shared<const Step>(Step{decision, last_step_});
     next.num_decisions_made_++;
     return next;
 }
@@ -71,6 +72,15 @@ double State::cost(Evaluator &evaluator) const {
         throw InternalError("a state of '" + space_->problem->name + "' exceeds a limit of its space");
     }
     return *cost;
+}
+
+std::vector<Decision> State::decisions_made() const {
+    std::vector<Decision> decisions;
+    for (const Step *step = last_step_.get(); step != nullptr; step = step->before.get()) {
+        decisions.push_back(step->decision);
+    }
+    std::ranges::reverse(decisions);
+    return decisions;
 }
 
 uint64_t State::hash(int depth) const {
@@ -263,14 +273,14 @@ State Expansion::child(const Decision &decision) {
     const Problem &problem = *space.problem;
     switch (decision.kind) {
     case Decision::Kind::Pass:
-        return state_.successor(state_.nest());
+        return state_.successor(decision, state_.nest());
     case Decision::Kind::Inline:
-        return state_.successor(inline_func(problem, *state_.nest(), state_.next_func()));
+        return state_.successor(decision, inline_func(problem, *state_.nest(), state_.next_func()));
     case Decision::Kind::Parallelize:
-        return state_.successor(apply_parallel(problem, *state_.nest(), state_.next_func(),
-                                               parallel_options_.at(decision.tile), space.options.subtiling));
+        return state_.successor(decision, apply_parallel(problem, *state_.nest(), state_.next_func(),
+                                                         parallel_options_.at(decision.tile), space.options.subtiling));
     default:
-        return state_.successor(placements_.value().build(decision));
+        return state_.successor(decision, placements_.value().build(decision));
     }
 }
 

@@ -42,7 +42,10 @@ public:
 
     // The state after one of its decisions. To visit many children, use Expansion.
     State apply(const Decision &decision) const;
-    State successor(LevelRef nest) const;
+    State successor(const Decision &decision, LevelRef nest) const;
+
+    // The decisions that led here, the first one first.
+    std::vector<Decision> decisions_made() const;
 
     // Of the cost model, by an evaluator of the state's space. Legal decisions lead to states that have one.
     double cost(Evaluator &evaluator) const;
@@ -50,8 +53,15 @@ public:
     uint64_t hash(int depth) const;
 
 private:
+    // Shared by all states that it leads to.
+    struct Step {
+        Decision decision;
+        std::shared_ptr<const Step> before;
+    };
+
     SpaceRef space_;
     LevelRef nest_;
+    std::shared_ptr<const Step> last_step_;  // null if nothing is decided
     int num_decisions_made_ = 0;
 };
 

@@ -1,0 +1,42 @@
+"""What the extension shows of itself; that the stub says the same is checked by `make lint`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from halidegym.envs.pipelines import toys
+from halidegym.envs.problems.rules import Rules
+from halidegym.native import _core
+
+
+def described() -> Iterator[tuple[str, Any]]:
+    for name, value in vars(_core).items():
+        if inspect.isclass(value):
+            for attribute, member in vars(value).items():
+                yield f"{name}.{attribute}", member.fget if isinstance(member, property) else member
+        else:
+            yield name, value
+
+
+def signatures() -> dict[str, list[str]]:
+    """The lines in which pybind11 describes functions, methods and properties."""
+    texts = {name: getattr(value, "__doc__", None) or "" for name, value in described()}
+    return {name: [line for line in text.splitlines() if " -> " in line] for name, text in texts.items()}
+
+
+def test_functions_name_python_types() -> None:
+    """Of a type that is not bound, or not yet, there is only the name in C++; a value of it cannot be returned."""
+    lines = signatures()
+    assert lines["State.nest"][0].endswith("-> halidegym.native._core.LoopNest")
+    assert [line for of_one in lines.values() for line in of_one if "::" in line] == []
+
+
+def test_the_nest_of_a_state_is_what_it_prints() -> None:
+    state = Rules().space(toys.problem("toy_blur")).initial_state()
+    while not state.is_complete:
+        state = state.random_decision(seed=state.num_decisions_made)[1]
+        assert isinstance(state.nest, _core.LoopNest)
+        assert str(state.nest) == state.dump()
+        assert state.nest == _core.LoopNest.parse(state.dump())
