@@ -7,13 +7,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from halidegym.agents.budget import Budget, check_seed
+from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_seed
 
 
 class Agent(ABC):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from halidegym.agents.agent import Agent
-from halidegym.agents.budget import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress, progress_bar
@@ -20,6 +20,7 @@ from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer, opened
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_at_least
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from halidegym.agents.agent import Agent
-from halidegym.agents.budget import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import AnySpace, SpaceSolution
@@ -20,6 +20,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import SearchResult, Solution, Space, Weights
+from halidegym.native.checks import check_at_least
 from halidegym.native.weights import resolve_weights
 
 

@@ -20,7 +20,7 @@ class SearchSpace(Protocol):
     Planners are slower on a Python object than on a space in C++, and find the same; but the same seed draws other random
     schedules in C++, where they are drawn without listing all decisions.
 
-    Three more methods are optional:
+    More methods are optional. Planners look for exactly these names, and nobody notices if one is misspelt:
 
     - ``hash(state, depth) -> int``: a structural hash that looks `depth` levels deep, for the passes of `BeamSearch`; equal
       states have equal hashes. By default Python's ``hash(state)``.

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, SupportsIndex
 
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import shown
 
 _LIMIT = 2**63
 
@@ -21,7 +22,7 @@ def action_index(action: SupportsIndex) -> int:
         index = operator.index(action)
     except TypeError as error:
         raise InvalidParameter(
-            f"action={action!r} is a {type(action).__name__}, not an integer: give the index of a decision, such as "
+            f"action={shown(action)} is a {type(action).__name__}, not an integer: give the index of a decision, such as "
             "env.action_space.sample() returns"
         ) from error
     if not -_LIMIT <= index < _LIMIT:
@@ -36,15 +37,4 @@ def check_no_options(options: Mapping[str, Any] | None) -> None:
         InvalidParameter: there are some.
     """
     if options:
-        raise InvalidParameter(f"options={options!r}: reset has no options here; leave them out")
-
-
-def check_sizes(**sizes: int) -> None:
-    """Check sizes of an observation.
-
-    Raises:
-        InvalidParameter: one is below 1.
-    """
-    for name, size in sizes.items():
-        if size < 1:
-            raise InvalidParameter(f"{name}={size}: an observation needs room for at least 1")
+        raise InvalidParameter(f"options={shown(options)}: reset has no options here; leave them out")

@@ -13,7 +13,7 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from halidegym.envs import rendering
-from halidegym.envs.arguments import action_index, check_no_options, check_sizes
+from halidegym.envs.arguments import action_index, check_no_options
 from halidegym.envs.episode_state import EpisodeState
 from halidegym.envs.observation import Observation, observation_space, tables
 from halidegym.envs.one_thread import OneThread
@@ -28,6 +28,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.sources import ProblemSource
 from halidegym.envs.specification import ScheduleSpec
 from halidegym.native import _core
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind
 
 __all__ = ["EpisodeState", "HalideSchedule"]
 
@@ -201,7 +202,10 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             raise _core.InvalidParameter(
                 f"There is no render_mode {render_mode!r}: use {' or '.join(self.metadata['render_modes'])}, or None"
             )
-        check_sizes(max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops)
+        check_kind(bool, skip_forced=skip_forced)
+        check_at_least(
+            1, INT32_MAX, max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops
+        )
         self.render_mode = render_mode
         self._prepared = load_prepared_problems(
             pipeline,

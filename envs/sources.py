@@ -16,6 +16,7 @@ from halidegym.envs.problems.problem import PipelineLike, SchedulingProblem
 from halidegym.envs.problems.snapshot import Estimate
 from halidegym.envs.specification import saved_problem
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_kind, shown
 
 ProblemSource = PipelineLike | SchedulingProblem | Mapping[str, str]
 """A registered name, the path of an `.hlpipe` file, a Func, a Pipeline, a function that returns one, a problem, or one as
@@ -46,6 +47,7 @@ def load_problem(
             estimates any more, or the pipeline has no such option.
         MissingEstimate, UnsupportedPipeline, FormatError, TypeError: see `SchedulingProblem.from_pipeline`.
     """
+    check_kind(Mapping, estimates=estimates, pipeline_options=pipeline_options)
     options = dict(pipeline_options or {})
     if isinstance(source, Mapping):
         source = saved_problem(source)
@@ -59,8 +61,8 @@ def load_problem(
     elif isinstance(source, str | os.PathLike):
         if not Path(source).is_file():
             raise InvalidParameter(
-                f"There is no pipeline {os.fspath(source)!r}: give one of {', '.join(pipelines.names())}; or the path of "
-                "an .hlpipe file, a halide.Func, a halide.Pipeline, a function that returns one, or a SchedulingProblem"
+                f"There is no pipeline {shown(os.fspath(source))}: give one of {', '.join(pipelines.names())}; or the path "
+                "of an .hlpipe file, a halide.Func, a halide.Pipeline, a function that returns one, or a SchedulingProblem"
             )
         _refuse(options, f"{os.fspath(source)} is built already")
     elif isinstance(source, hl.Func | hl.Pipeline):
@@ -131,7 +133,7 @@ def _check_options(build: Callable[..., Any], options: Mapping[str, Any], what: 
 
 def _refuse(given: Mapping[str, Any] | None, reason: str, argument: str = "pipeline_options") -> None:
     if given:
-        raise InvalidParameter(f"{argument}={dict(given)!r}: {reason}. Leave them out, or give what builds it")
+        raise InvalidParameter(f"{argument}={shown(dict(given))}: {reason}. Leave them out, or give what builds it")
 
 
 def _adapted(problem: SchedulingProblem, target: str | None, parallelism: int | None) -> SchedulingProblem:

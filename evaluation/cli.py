@@ -12,10 +12,12 @@ from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
+from halidegym.evaluation.commands.playthroughs import playthroughs
 from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
 from halidegym.evaluation.commands.schedule import schedule
 from halidegym.evaluation.commands.suites import list_pipelines, suites
+from halidegym.evaluation.commands.tables import tables
 from halidegym.evaluation.commands.time_schedules import time_command
 from halidegym.evaluation.commands.timing_check import timing_check_command
 from halidegym.evaluation.commands.timings import timings_command
@@ -61,5 +63,7 @@ for command in (
     distribution,
     reproduce,
     rollouts,
+    playthroughs,
+    tables,
 ):
     main.add_command(command)

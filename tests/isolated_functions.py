@@ -1,4 +1,4 @@
-"""What `test_isolated` runs in other processes, which must be able to import it."""
+"""What tests run in other processes, which must be able to import it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import time
 
 import halide as hl
 
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.processes.resources import Resources, measure
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.native._core import InvalidParameter
 
 
@@ -46,3 +48,7 @@ def take(size: int) -> int:
 
 def wait_in_another_process() -> None:
     run_isolated(time.sleep, 1000)
+
+
+def schedule_trusted(problem: SchedulingProblem) -> None:
+    TrustedSchedule(problem).pipeline()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import random
 
 import halide as hl
@@ -24,6 +26,20 @@ def random_schedule(problem: SchedulingProblem, seed: int) -> Schedule:
         except _core.SearchExhausted:
             continue
         return Schedule.from_state(problem, state)
+
+
+def refused_schedule(problem: SchedulingProblem) -> Schedule:
+    """Return one that splits a loop twice in the same way, which Halide refuses: the name of its inner half is taken."""
+    schedules = (random_schedule(problem, seed) for seed in itertools.count())
+    schedule = next(found for found in schedules if ".split(" in found.cpp())
+    return dataclasses.replace(schedule, directives=tuple(map(_twice, schedule.directives)))
+
+
+def _twice(directives: _core.StageDirectives) -> _core.StageDirectives:
+    stage, loops, calls = directives.__getstate__()  # type: ignore[misc]
+    result = _core.StageDirectives.__new__(_core.StageDirectives)
+    result.__setstate__((stage, loops, (*calls, *calls)))  # type: ignore[attr-defined]
+    return result
 
 
 def num_funcs(pipeline: hl.Pipeline) -> int:

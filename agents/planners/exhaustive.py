@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from halidegym.agents.budget import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
@@ -17,6 +17,7 @@ from halidegym.native._core import (
     estimate_num_schedules,
     exhaustive_search,
 )
+from halidegym.native.checks import check_at_least
 
 
 @dataclass(frozen=True)

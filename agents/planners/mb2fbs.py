@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from halidegym.agents.budget import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import InvalidParameter, Mb2fbsOptions, Mb2fbsResult, mb2fbs
+from halidegym.native.checks import check_at_least
 
 Priority: TypeAlias = Literal["cost", "depth_and_cost"] | Callable[[float, int, float, float], float]
 """A name, or a function of a state's cost, its depth, X and D_max; the larger goes first (`MB2FBS`)."""

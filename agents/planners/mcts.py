@@ -19,6 +19,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer, opened
 from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, State, TreePolicy, mcts
+from halidegym.native.checks import check_number
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,7 @@ class MCTS(NativeSearch):
         super().__post_init__()
         if isinstance(self.selection, str) and self.selection not in SELECTIONS:
             raise InvalidParameter(f"selection={self.selection!r} is unknown; give one of {', '.join(SELECTIONS)}")
+        check_number(exploration=self.exploration)
         self._options(self.iterations, seed=0)
 
     @staticmethod

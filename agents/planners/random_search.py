@@ -6,12 +6,13 @@ import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
-from halidegym.agents.budget import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import RandomSearchOptions, SearchResult, random_search
+from halidegym.native.checks import check_at_least
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.agents.agent import Agent
-from halidegym.agents.budget import Budget, check_at_least
+from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.reference.log import format_cost, parse_adams2019_log
@@ -25,6 +25,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Network, Weights
+from halidegym.native.checks import check_at_least
 from halidegym.native.weights import resolve_weights
 
 __all__ = [
@@ -233,8 +234,8 @@ class Adams2019(Reference):
             0,
             random_dropout=self.random_dropout,
             random_dropout_seed=self.random_dropout_seed,
-            memory_limit=self.memory_limit,
         )
+        check_at_least(0, memory_limit=self.memory_limit)
         if self.disable_subtiling and self.memoized_blocks:
             raise InvalidParameter(
                 "disable_subtiling needs memoized_blocks=False: the plugin mixes up states otherwise"

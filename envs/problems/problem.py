@@ -14,6 +14,7 @@ import halide as hl
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind
 
 PipelineLike: TypeAlias = (
     hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
@@ -75,6 +76,11 @@ class SchedulingProblem:
             FormatError: the file is no serialized pipeline, or damaged.
             TypeError: `pipeline` is none of the above.
         """
+        check_at_least(1, INT32_MAX, parallelism=parallelism)
+        check_kind(Mapping, estimates=estimates)
+        check_kind(str, name=name)
+        if pipeline == "":
+            raise _core.InvalidParameter("pipeline='' names no file; give the path of an .hlpipe file")
         target = str(target)
         parallelism = _usable_cores() if parallelism is None else parallelism
         if isinstance(pipeline, str | os.PathLike):
@@ -167,6 +173,7 @@ class SchedulingProblem:
         Raises:
             InvalidParameter: `parallelism` is below 1.
         """
+        check_at_least(1, INT32_MAX, parallelism=parallelism)
         return type(self)(_core.with_parallelism(self._native, parallelism), self._snapshot)
 
     def to_bytes(self) -> bytes:
@@ -259,7 +266,7 @@ def _usable_cores() -> int:
 
 
 def _build(
-    pipeline: hl.Func | hl.Pipeline | Callable[[], hl.Func | hl.Pipeline], target: str | hl.Target
+    pipeline: hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline], target: str
 ) -> tuple[hl.Pipeline, str]:
     """The pipeline itself, and what to call it."""
     if isinstance(pipeline, hl.Func):
@@ -268,7 +275,7 @@ def _build(
         outputs = pipeline.outputs() if pipeline.defined() else []
         return pipeline, _stem(outputs[0].name()) if outputs else ""
     if is_generator(pipeline):
-        return generated_pipeline(pipeline, str(target)), pipeline.__name__
+        return generated_pipeline(pipeline, target), pipeline.__name__
     if callable(pipeline):
         built = pipeline()
         if isinstance(built, hl.Func | hl.Pipeline):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import InvalidParameter, Space, Weights
+from halidegym.native._core import Space, Weights
+from halidegym.native.checks import check_at_least, check_kind
 from halidegym.native.weights import resolve_weights
 
 
@@ -19,15 +20,15 @@ class Rules:
         memory_limit: bytes of working set beyond the outputs that a schedule may need; None for no limit.
 
     Raises:
-        InvalidParameter: the limit is negative.
+        InvalidParameter: the limit is no number of bytes.
     """
 
     subtiling: bool = True
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        if self.memory_limit is not None and self.memory_limit < 0:
-            raise InvalidParameter(f"memory_limit={self.memory_limit}: give a number of bytes, or None for no limit")
+        check_at_least(0, memory_limit=self.memory_limit)
+        check_kind(bool, subtiling=self.subtiling)
 
     def space(self, problem: SchedulingProblem, weights: Weights | None = None) -> Space:
         """Return the search space of a problem under these rules; weights of the cost model, None for the built-in ones."""

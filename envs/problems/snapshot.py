@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import halide as hl
 
 from halidegym.native import _core
+from halidegym.native.checks import shown
 
 Estimate: TypeAlias = bool | int | float | Sequence[tuple[int, int]]
 """The value of a scalar parameter, or the (min, extent) of each dimension of an image parameter or an output."""
@@ -151,7 +152,7 @@ def _region(what: str, dimensions: int, estimate: Estimate) -> list[tuple[int, i
         region = []
     if len(region) != dimensions or not all(extent >= 1 for _, extent in region):
         raise _core.InvalidParameter(
-            f"estimates: {estimate!r} does not fit {what}. "
+            f"estimates: {shown(estimate)} does not fit {what}. "
             f"Give {dimensions} pairs (min, extent), one a dimension, with extents of at least 1."
         )
     return region
@@ -160,7 +161,7 @@ def _region(what: str, dimensions: int, estimate: Estimate) -> list[tuple[int, i
 def _number(parameter: _core.ParameterData, estimate: Estimate) -> int | float:
     if not isinstance(estimate, bool | int | float):
         raise _core.InvalidParameter(
-            f"estimates: {estimate!r} does not fit the scalar {parameter.name!r} of type {parameter.type}. "
+            f"estimates: {shown(estimate)} does not fit the scalar {parameter.name!r} of type {parameter.type}. "
             "Give one number."
         )
     if "float" in parameter.type:
@@ -169,7 +170,7 @@ def _number(parameter: _core.ParameterData, estimate: Estimate) -> int | float:
     low, high = (0, 2**bits - 1) if parameter.type.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     if estimate != int(estimate) or not low <= estimate <= high:
         raise _core.InvalidParameter(
-            f"estimates: {estimate!r} does not fit the scalar {parameter.name!r} of type {parameter.type}. "
+            f"estimates: {shown(estimate)} does not fit the scalar {parameter.name!r} of type {parameter.type}. "
             f"Give an integer from {low} to {high}."
         )
     return int(estimate)

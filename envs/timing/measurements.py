@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from halidegym.envs.timing.machine import Machine
 from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, check_number, check_positive
 
 Outcome = Literal["ok", "compile_error", "run_error", "wrong_output", "crash", "timeout", "out_of_memory"]
 """How a measurement went: it went well; the compiler refused the schedule; the pipeline reported an error, such as a
@@ -67,26 +68,26 @@ class TimingSettings:
         Raises:
             InvalidParameter: one is out of its range.
         """
-        if self.threads is not None and self.threads < 1:
-            raise InvalidParameter(f"threads: {self.threads} is below 1. Give the number of threads to run on.")
+        check_at_least(1, INT32_MAX, threads=self.threads, samples_to_agree=self.samples_to_agree)
+        check_at_least(0, seed=self.seed, flush_bytes=self.flush_bytes)
+        check_at_least(1, memory_bytes=self.memory_bytes)
+        check_kind(bool, verify=self.verify)
+        check_number(
+            patience_s=self.patience_s,
+            tolerance=self.tolerance,
+            differing_fraction=self.differing_fraction,
+            agreement=self.agreement,
+        )
+        check_positive(
+            time_limit_s=self.time_limit_s,
+            shortest_sample_s=self.shortest_sample_s,
+            timeout_s=self.timeout_s,
+            compile_timeout_s=self.compile_timeout_s,
+            disturbance=self.disturbance,
+        )
         unusable = set(self.cpus) - os.sched_getaffinity(0)
         if unusable:
             raise InvalidParameter(f"cpus: this process may not use the cores {sorted(unusable)}.")
-        for name in ("seed", "flush_bytes", "patience_s", "tolerance", "differing_fraction", "agreement"):
-            if not getattr(self, name) >= 0:
-                raise InvalidParameter(f"{name}: {getattr(self, name)} is negative. Give a number from 0.")
-        for name in (
-            "time_limit_s",
-            "shortest_sample_s",
-            "timeout_s",
-            "compile_timeout_s",
-            "memory_bytes",
-            "disturbance",
-        ):
-            if not getattr(self, name) > 0:
-                raise InvalidParameter(f"{name}: {getattr(self, name)} is not positive. Give a positive number.")
-        if self.samples_to_agree < 1:
-            raise InvalidParameter(f"samples_to_agree: {self.samples_to_agree} is below 1.")
 
     def to_json(self) -> str:
         """All settings but the threads, which a record has apart; the same text for equal settings."""

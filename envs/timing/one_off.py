@@ -12,6 +12,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.native.checks import check_kind
 
 __all__ = ["Comparison", "Timing", "TimingSettings", "compare_schedules", "run_schedule", "time_schedule"]
 
@@ -36,9 +37,10 @@ def time_schedule(
         **settings: other fields of `TimingSettings`.
 
     Raises:
-        InvalidParameter: a setting is out of its range, or an array does not fit.
+        InvalidParameter: a setting is out of its range, an array does not fit, or there is no problem.
         Error: the trusted schedule fails, so that outputs cannot be verified.
     """
+    check_kind(SchedulingProblem, problem=problem)
     with Stopwatch(TimingSettings(threads=threads, **settings), inputs=inputs) as stopwatch:
         return stopwatch.time(problem, schedule)
 
@@ -68,6 +70,7 @@ def compare_schedules(
         InvalidParameter: `rounds` is below 1, or as for `time_schedule`.
         Error: as for `time_schedule`.
     """
+    check_kind(SchedulingProblem, problem=problem)
     with Stopwatch(TimingSettings(threads=threads, **settings), inputs=inputs) as stopwatch:
         return stopwatch.compare(problem, a, b, rounds=rounds)
 
@@ -90,5 +93,6 @@ def run_schedule(
         Error: it fails when it runs.
         InvalidParameter: as for `time_schedule`.
     """
+    check_kind(SchedulingProblem, problem=problem)
     with Stopwatch(TimingSettings(threads=threads, **settings), inputs=inputs, compilers=1) as stopwatch:
         return stopwatch.run(problem, schedule)

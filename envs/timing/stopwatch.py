@@ -30,6 +30,7 @@ from halidegym.envs.timing.machine import compiling, measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Outcome, Timing, TimingSettings
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of
 from halidegym.native import _core
+from halidegym.native.checks import INT32_MAX, check_at_least
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,17 +195,14 @@ class Stopwatch:
             problem: as for `time`.
             schedules: likewise.
             baseline: what they are compared with.
-            rounds: how many turns each takes at most.
+            rounds: how many turns each takes at most; six for a confidence of 95 %.
             precision: stop before, from six rounds on, when no interval of a ratio is wider than this on either side.
 
         Raises:
             InvalidParameter: `rounds` is below 1.
             Error: as for `time`.
         """
-        if rounds < 1:
-            raise _core.InvalidParameter(
-                f"rounds: {rounds} is below 1. Give at least one; six for a confidence of 95 %."
-            )
+        check_at_least(1, INT32_MAX, rounds=rounds)
         self._prepare(problem)
         with contextlib.ExitStack() as stack:
             kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, [baseline, *schedules])]

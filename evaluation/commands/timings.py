@@ -29,6 +29,7 @@ from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_
 from halidegym.evaluation.arguments.schedule import Contender, find_schedule
 from halidegym.evaluation.arguments.timing import cache_options, caching_timer, timing_options
 from halidegym.evaluation.output.console import name_columns, output_console
+from halidegym.evaluation.output.pages import marked_table, with_tables, write_table
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.timings.schedule_store import find_or_load
 from halidegym.evaluation.timings.side_by_side import Row, side_by_side
@@ -47,7 +48,7 @@ _COLUMNS = ("Pipeline", "Schedule", "Cost", "Median, ms", "Minimum, ms", "Speed 
 @click.option("--seconds", type=float, help="Begin no more pipelines after this time.")
 @click.option("--search-seconds", type=float, default=60.0, show_default=True, help="Limit the time of each search.")
 @click.option("--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Turns that each takes.")
-@click.option("--output", type=OutputFile(), help="Also write the table to this Markdown file.")
+@click.option("--output", type=OutputFile(), help="Also write this Markdown page, and its table as CSV beside it.")
 @cache_options
 @timing_options
 @target_option
@@ -138,6 +139,7 @@ def _rich(table: Sequence[tuple[str, ...]]) -> Table:
 
 
 def _write(page: Path, table: Sequence[tuple[str, ...]], threads: int) -> None:
+    values = page.with_suffix(".csv")
     machine, today = this_machine(), dt.datetime.now(tz=dt.timezone.utc).date()
     lines = [
         "# Run times of the benchmark pipelines",
@@ -152,8 +154,7 @@ def _write(page: Path, table: Sequence[tuple[str, ...]], threads: int) -> None:
         "samples. A row is *disturbed* where other processes took cores away in all samples: its times are too long, and",
         "its ratio is that of a busy machine.",
         "",
-        f"| {' | '.join(_COLUMNS)} |",
-        "|---|---|---:|---:|---:|---:|---|",
-        *(f"| {' | '.join(cell.replace('|', '/').replace(chr(10), ' ') for cell in row)} |" for row in table),
+        marked_table(values.name),
     ]
-    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_table(values, _COLUMNS, table)
+    page.write_text(with_tables("\n".join(lines), page.parent), encoding="utf-8")

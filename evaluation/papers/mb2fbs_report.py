@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from halidegym.evaluation.output.pages import marked_table, with_tables, write_table
 from halidegym.evaluation.output.plots import new_figure, save_svg
 from halidegym.evaluation.papers.mb2fbs import BEAM_32, TABLE_4, TABLES_2_AND_3, Cell, geometric_means
 
@@ -27,20 +27,20 @@ def row(cell: Cell) -> tuple[str, ...]:
 
 
 def write_report(cells: Sequence[Cell], folder: Path) -> None:
-    """Write ``tables.csv``, ``tables.md`` and ``tables.svg``.
+    """Write ``tables.csv``, ``tables.md`` with a CSV file for each of its tables, and ``tables.svg``.
 
     Raises:
         Error: matplotlib is not installed.
         OSError: a file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "tables.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerows(row(cell) for cell in cells)
-    (folder / "tables.md").write_text(
-        f"Tables 2 and 3\n\n{_markdown(cells, TABLES_2_AND_3)}\nTable 4\n\n{_markdown(cells, TABLE_4)}"
-    )
+    write_table(folder / "tables.csv", COLUMNS, [row(cell) for cell in cells])
+    page = ""
+    for title, algorithms in (("Tables 2 and 3", TABLES_2_AND_3), ("Table 4", TABLE_4)):
+        file = f"{title.lower().replace(' ', '-')}.csv"
+        write_table(folder / file, *_table(cells, algorithms))
+        page += f"{title}\n\n{marked_table(file)}\n"
+    (folder / "tables.md").write_text(with_tables(page, folder), encoding="utf-8")
     _draw(cells, folder / "tables.svg")
 
 
@@ -51,23 +51,20 @@ def _by_pipeline(cells: Sequence[Cell]) -> Mapping[str, Mapping[str, Cell]]:
     return rows
 
 
-def _markdown(cells: Sequence[Cell], algorithms: Sequence[str]) -> str:
-    """Return a table: cost / expansions, per algorithm ours and the paper's; equal costs are bold."""
+def _table(cells: Sequence[Cell], algorithms: Sequence[str]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Return the header and the rows: cost / expansions, per algorithm ours and the paper's; equal costs are bold."""
 
     def ours(cell: Cell) -> str:
         text = f"{cell.ours.cost:.6g} / {cell.ours.expansions:g}"
         return f"**{text}**" if cell.equal else text
 
-    lines = [
-        ["pipeline", *(f"{name}{suffix}" for name in algorithms for suffix in ("", ": paper"))],
-        ["---"] * (1 + 2 * len(algorithms)),
-    ]
+    rows: list[list[str]] = []
     for pipeline, of in _by_pipeline(cells).items():
         pairs = ((ours(of[name]), f"{of[name].paper.cost} / {of[name].paper.expansions:g}") for name in algorithms)
-        lines.append([pipeline, *(text for pair in pairs for text in pair)])
+        rows.append([pipeline, *(text for pair in pairs for text in pair)])
     means = geometric_means(cells)
-    lines.append(["geometric mean", *(f"{mean:.6g}" for name in algorithms for mean in means[name])])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    rows.append(["geometric mean", *(f"{mean:.6g}" for name in algorithms for mean in means[name])])
+    return ["pipeline", *(f"{name}{suffix}" for name in algorithms for suffix in ("", ": paper"))], rows
 
 
 def _draw(cells: Sequence[Cell], path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halidegym.envs.timing.machine import this_machine
+from halidegym.evaluation.output.pages import marked_table, with_tables, write_table
 from halidegym.evaluation.output.plots import new_figure, save_svg
 from halidegym.evaluation.timings.calibration import Calibration
 from halidegym.native._core import Error
@@ -15,7 +16,7 @@ COLUMNS = ("Pipeline", "Schedules", "Good", "Too slow", "Failed", "Correlation",
 
 
 def write_report(calibrations: Sequence[Calibration], page: Path, command: str) -> None:
-    """Write a Markdown page, and the plot as an SVG beside it.
+    """Write a Markdown page, and beside it its table as CSV and the plot as SVG.
 
     Args:
         calibrations: one a problem.
@@ -26,9 +27,11 @@ def write_report(calibrations: Sequence[Calibration], page: Path, command: str) 
         Error: matplotlib is not installed, or nothing was timed.
         OSError: a file cannot be written.
     """
-    plot = page.with_suffix(".svg")
+    plot, table = page.with_suffix(".svg"), page.with_suffix(".csv")
     _draw([calibration for calibration in calibrations if calibration.ranked], plot)
-    page.write_text(_text(calibrations, plot.name, command), encoding="utf-8")
+    write_table(table, COLUMNS, [cells(calibration) for calibration in calibrations])
+    text = _text(calibrations, plot.name, table.name, command)
+    page.write_text(with_tables(text, page.parent), encoding="utf-8")
 
 
 def cells(calibration: Calibration) -> tuple[str, ...]:
@@ -46,13 +49,12 @@ def cells(calibration: Calibration) -> tuple[str, ...]:
     )
 
 
-def _text(calibrations: Sequence[Calibration], plot: str, command: str) -> str:
+def _text(calibrations: Sequence[Calibration], plot: str, table: str, command: str) -> str:
     machine, today = this_machine(), dt.datetime.now(tz=dt.timezone.utc).date()
     schedules = sum(len(calibration.points) for calibration in calibrations)
     threads = ", ".join(sorted({str(calibration.threads) for calibration in calibrations}))
     limits = ", ".join(sorted({f"{calibration.limit_s:g}" for calibration in calibrations}))
     disturbed = sum(point.is_disturbed for calibration in calibrations for point in calibration.points)
-    rows = "\n".join(f"| {' | '.join(cells(calibration))} |" for calibration in calibrations)
     return f"""# How good is the cost model here?
 
 Measured on {today}: {schedules} schedules on {threads} threads of {machine.cores} cores, {machine.cpu},
@@ -70,10 +72,7 @@ Schedules that are *too slow* were ended after {limits} s and count as if they h
 last, all alike. The *failed* ones do not count. {disturbed} schedules are *disturbed*: other processes took cores away all
 the time, so that their times are too long.
 
-| {" | ".join(COLUMNS)} |
-|---|{"---:|" * (len(COLUMNS) - 1)}
-{rows}
-
+{marked_table(table)}
 ![Run time over cost]({plot})
 """
 

@@ -254,7 +254,7 @@ def test_absurd_numbers_are_refused(make: Callable[[], Any], message: str) -> No
     "planner",
     [
         BeamSearch(beam_size=2**31 - 1),
-        MB2FBS(2**62, 2**62, None, memory=2**63 - 2),
+        MB2FBS(2**62, 2**61, None, memory=2**63 - 2),
         MCTS(trees=2**16, iterations=1, tree_memory=1),
         MCTS(trees=2, seconds_per_decision=1e300, tree_memory=2**62),
         TAG(best_rewards=2**31 - 1),

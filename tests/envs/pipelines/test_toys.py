@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from halidegym.envs import pipelines
 from halidegym.envs.pipelines import toys
 from halidegym.envs.problems.rules import Rules
+from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError
 from halidegym.native.weights import builtin_weights, weights_hash
 from pipeline_runs import run
@@ -87,7 +88,7 @@ def test_the_record_belongs_to_the_problem(name: str) -> None:
         state = state.apply(action)
     assert state.is_complete
     assert state.cost() == optimum.cost
-    loop_nest = re.sub(r"\$\d+", "", Rules().schedule(problem, optimum.actions).loop_nest())
+    loop_nest = re.sub(r"\$\d+", "", Schedule.from_actions(problem, Rules(), optimum.actions).loop_nest())
     assert tuple(loop_nest.splitlines()) == optimum.loop_nest
 
 

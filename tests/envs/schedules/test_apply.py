@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable
 
@@ -13,7 +12,7 @@ import pytest
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native import _core
 from oracle.builder_problem import SSE_AVX2
-from schedules_for_tests import random_schedule
+from schedules_for_tests import random_schedule, refused_schedule
 
 IMAGE = np.add.outer(5 * np.arange(48), np.arange(64)).astype(np.int32)
 
@@ -134,19 +133,6 @@ def test_apply_refuses_a_scheduled_pipeline(directive: str) -> None:
 
 
 def test_what_halide_refuses_is_an_exception() -> None:
-    problem = SchedulingProblem.from_pipeline(reduction, target=SSE_AVX2)
-    schedule = next(
-        found for found in (random_schedule(problem, seed) for seed in range(50)) if ".split(" in found.cpp()
-    )
-
-    def twice(directives: _core.StageDirectives) -> _core.StageDirectives:
-        stage, loops, calls = directives.__getstate__()  # type: ignore[misc]
-        result = _core.StageDirectives.__new__(_core.StageDirectives)
-        result.__setstate__(  # type: ignore[attr-defined]
-            (stage, loops, (*calls, *calls))
-        )
-        return result
-
-    broken = dataclasses.replace(schedule, directives=tuple(map(twice, schedule.directives)))
+    schedule = refused_schedule(SchedulingProblem.from_pipeline(reduction, target=SSE_AVX2))
     with pytest.raises(_core.CompileError, match="already used"):
-        broken.pipeline()
+        schedule.pipeline()

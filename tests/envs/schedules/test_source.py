@@ -15,6 +15,7 @@ from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.native import _core
+from isolated_functions import schedule_trusted
 from oracle.builder_problem import SSE_AVX2
 from schedules_for_tests import random_schedule
 
@@ -160,8 +161,4 @@ def test_names_are_the_plugins_where_they_do_not_collide() -> None:
 def test_the_trusted_schedule_names_no_var_of_the_pipeline(names: tuple[str, str]) -> None:
     """In a process that has made no Var yet, Halide calls the first one that has no name v0."""
     problem = SchedulingProblem.from_pipeline(pipeline_with_vars(*names), target=SSE_AVX2, parallelism=16)
-    run_isolated(_schedule_trusted, problem)
-
-
-def _schedule_trusted(problem: SchedulingProblem) -> None:
-    TrustedSchedule(problem).pipeline()
+    run_isolated(schedule_trusted, problem)

@@ -72,7 +72,7 @@ def test_random_trees_show_the_papers_trends(tmp_path: Path) -> None:
     assert {p.expansions for (_, parameter), p in table_5.items() if parameter == 0} == {1109}
     assert abs(table_5["uncontrolled", 64].expansions / 1462.6 - 1) < 0.05
     assert abs(table_5["controlled", 64].expansions / 1039.5 - 1) < 0.01
-    write_csv(synthetic_trees.Point, table_5.values(), tmp_path / "table5.csv")
+    write_csv(synthetic_trees.FigurePoint, table_5.values(), tmp_path / "table5.csv")
     assert (tmp_path / "table5.csv").read_text().count("\n") == 5
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.evaluation.cli import main
-from halidegym.evaluation.commands import reproduce as reproduce_command
 from halidegym.evaluation.papers import measured_candidates as reproduce_measured
 from oracle.builder_problem import SSE_AVX2
 
@@ -53,7 +53,8 @@ def test_candidates_for_other_numbers_of_cores_widen_the_choice() -> None:
 
 
 def test_choices_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reproduce_command, "caching_timer", lambda *_: MadeUpTimes())
+    command = importlib.import_module("halidegym.evaluation.commands.reproduce.measured_candidates")
+    monkeypatch.setattr(command, "caching_timer", lambda *_: MadeUpTimes())
     arguments = ["reproduce", "measured-candidates", MM, "--candidates", "2", "--beam", "2", "--cores", "16"]
     result = CliRunner().invoke(main, arguments, env={"COLUMNS": "300"})
     assert result.exit_code == 0, result.output

@@ -75,12 +75,18 @@ def test_a_wrong_record_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "1 of 2 optima are proven as recorded." in result.output
 
 
-def test_optima_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    written: dict[str, toys.Optimum] = {}
-    monkeypatch.setattr(optimality_command, "prove_optimum", toys.optimum)
-    monkeypatch.setattr(optimality_command, "write_optima", written.update)
-    assert CliRunner().invoke(main, ["optima", "--write"]).exit_code == 0
-    assert written == toys.read_optima()
+def test_what_is_proven_is_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "optima.json"
+    proven = {
+        name: dataclasses.replace(optimum, cost=2 * optimum.cost, actions=optimum.actions[::-1])
+        for name, optimum in toys.read_optima().items()
+    }
+    monkeypatch.setattr(optimality_command, "prove_optimum", proven.__getitem__)
+    monkeypatch.setattr(optimality_command, "write_optima", lambda optima: write_optima(optima, path))
+    result = CliRunner().invoke(main, ["optima", "--write"])
+    assert result.exit_code == 0, result.output
+    assert toys.read_optima(path) == proven
+    assert repr(proven["toy_blur"].cost) in result.output
 
 
 @pytest.mark.parametrize("arguments", [["--check", "--write"], ["--write", "toy_blur"], ["harris"]], ids=str)

@@ -1,0 +1,91 @@
+"""Checks of arguments, the same on all floors: whatever does not fit is refused before it reaches the core.
+
+Messages name the argument, what came (shortened), and what is wanted. A parameter that is None passes: where None means
+nothing, the signature says so.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import reprlib
+
+from halidegym.native._core import InvalidParameter
+
+INT32_MAX = 2**31 - 1
+INT64_MAX = 2**63 - 1
+"""The largest integers that the core takes: of sizes and numbers of things; of bytes and budgets."""
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = 60
+
+
+def shown(value: object) -> str:
+    """Return a value as messages show it: 60 characters of it at most, or a few of its elements."""
+    return _short.repr(value)
+
+
+def check_at_least(minimum: int, maximum: int = INT64_MAX, **parameters: object) -> None:
+    """Check integers; those of other libraries count.
+
+    Raises:
+        InvalidParameter: one is no integer, or out of its range.
+    """
+    for name, value in parameters.items():
+        if value is None:
+            continue
+        if not _is(numbers.Integral, value) or value < minimum:  # type: ignore[operator]
+            raise InvalidParameter(f"{name}={shown(value)} is out of range; give an integer of at least {minimum}")
+        if value > maximum:  # type: ignore[operator]
+            raise InvalidParameter(f"{name}={shown(value)} is out of range; give an integer of at most {maximum}")
+
+
+def check_number(minimum: float = 0, maximum: float = math.inf, **parameters: object) -> None:
+    """Check numbers; infinity passes where there is no maximum.
+
+    Raises:
+        InvalidParameter: one is no number, or out of its range.
+    """
+    wanted = f"of at least {minimum}" if maximum == math.inf else f"from {minimum} to {maximum}"
+    for name, value in parameters.items():
+        if value is not None and not (_is(numbers.Real, value) and minimum <= value <= maximum):  # type: ignore[operator]
+            raise InvalidParameter(f"{name}={shown(value)} is out of range; give a number {wanted}")
+
+
+def check_positive(**parameters: object) -> None:
+    """Check numbers that must be positive and finite.
+
+    Raises:
+        InvalidParameter: one is not.
+    """
+    for name, value in parameters.items():
+        if value is None:
+            continue
+        if not (_is(numbers.Real, value) and value > 0 and math.isfinite(value)):  # type: ignore[operator,arg-type]
+            raise InvalidParameter(f"{name}={shown(value)} is out of range; give a positive number")
+
+
+def check_seed(seed: int) -> int:
+    """Return the seed if it is one.
+
+    Raises:
+        InvalidParameter: it is no integer from 0 to 2^32 - 1.
+    """
+    if not _is(numbers.Integral, seed) or not 0 <= seed < 2**32:
+        raise InvalidParameter(f"seed={shown(seed)} is no seed; give an integer from 0 to 2^32 - 1")
+    return int(seed)
+
+
+def check_kind(kind: type, **parameters: object) -> None:
+    """Check that objects are instances of a class, or of an abstract one such as `Mapping`.
+
+    Raises:
+        InvalidParameter: one is not.
+    """
+    for name, value in parameters.items():
+        if value is not None and not isinstance(value, kind):
+            raise InvalidParameter(f"{name}={shown(value)} is a {type(value).__name__}; give a {kind.__name__}")
+
+
+def _is(kind: type, value: object) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

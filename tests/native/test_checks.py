@@ -1,0 +1,111 @@
+"""Arguments of the wrong type or size are refused before they reach the core, by the same words on all floors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, cast
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from halidegym import SchedulingProblem, TimingSettings, compare_schedules, pipelines, time_schedule
+from halidegym.agents import MCTS, TAG, BeamSearch, Greedy, RandomSearch
+from halidegym.envs.problems.rules import Rules
+from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_at_least, check_kind, check_number, check_positive, check_seed, shown
+
+
+@pytest.fixture(scope="module")
+def problem() -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines.build("toy_blur"), parallelism=4)
+
+
+def blur(**arguments: Any) -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines.build("toy_blur"), **arguments)
+
+
+def env(**arguments: Any) -> gym.Env[Any, Any]:
+    return cast(gym.Env[Any, Any], gym.make("HalideSchedule-v0", **{"pipeline": "toy_blur", **arguments}))
+
+
+CASES: dict[str, Callable[[SchedulingProblem], object]] = {
+    "parallelism='4'": lambda _: env(pipeline="resnet_50/b0", parallelism="4"),
+    "parallelism=4.0": lambda _: blur(parallelism=4.0),
+    "parallelism=True": lambda _: blur(parallelism=True),
+    "parallelism=10000000000000000000": lambda _: blur(parallelism=10**19),
+    "parallelism='2'": lambda problem: problem.with_parallelism("2"),  # type: ignore[arg-type]
+    "estimates=[1]": lambda _: blur(estimates=[1]),
+    "pipeline=''": lambda _: SchedulingProblem.from_pipeline(""),
+    "name=3": lambda _: blur(name=3),
+    "beam_size=1000000000": lambda problem: BeamSearch(beam_size=10**30).plan(problem),
+    "passes=2.5": lambda _: BeamSearch(passes=2.5),  # type: ignore[arg-type]
+    "random_dropout=101": lambda _: Greedy(random_dropout=101),
+    "num_schedules='9'": lambda _: RandomSearch(num_schedules="9"),  # type: ignore[arg-type]
+    "exploration='much'": lambda _: MCTS(exploration="much"),  # type: ignore[arg-type]
+    "epsilon=1.5": lambda _: MCTS(epsilon=1.5),
+    "widening=nan": lambda _: MCTS(widening=math.nan),
+    "delta=None": lambda _: TAG(delta="None"),  # type: ignore[arg-type]
+    "evaluations=1180591620717411303424": lambda problem: Greedy().plan(problem, evaluations=2**70),
+    "evaluations=10.0": lambda problem: Greedy().plan(problem, evaluations=10.0),  # type: ignore[arg-type]
+    "seconds='3'": lambda problem: Greedy().plan(problem, seconds="3"),  # type: ignore[arg-type]
+    "seconds=-1": lambda problem: Greedy().plan(problem, seconds=-1),
+    "seed='x'": lambda problem: Greedy().plan(problem, seed="x"),  # type: ignore[arg-type]
+    "max_decisions='64'": lambda _: env(max_decisions="64"),
+    "max_decisions=2147483648": lambda _: env(max_decisions=2**31),
+    "max_stages=0": lambda _: env(max_stages=0),
+    "memory_limit='1GB'": lambda _: env(memory_limit="1GB"),
+    "memory_limit=-1": lambda _: Rules(memory_limit=-1),
+    "subtiling='no'": lambda _: env(subtiling="no"),
+    "skip_forced=2": lambda _: env(skip_forced=2),
+    "pipeline_options=3": lambda _: env(pipeline_options=3),
+    "problem='harris'": lambda _: time_schedule("harris", None),  # type: ignore[arg-type]
+    "threads='2'": lambda problem: time_schedule(problem, None, threads="2"),  # type: ignore[arg-type]
+    "rounds=0": lambda problem: compare_schedules(problem, None, None, rounds=0),
+    "time_limit_s='1'": lambda _: TimingSettings(time_limit_s="1"),  # type: ignore[arg-type]
+    "patience_s=-1": lambda _: TimingSettings(patience_s=-1),
+    "verify=1": lambda _: TimingSettings(verify=1),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("named", CASES)
+def test_what_does_not_fit_is_named(named: str, problem: SchedulingProblem) -> None:
+    with pytest.raises(InvalidParameter) as error:
+        CASES[named](problem)
+    message = str(error.value)
+    assert message.replace("'None'", "None").startswith(named), message
+    assert "; give " in message or "; it must be " in message
+    assert len(message) < 200
+
+
+def test_integers_and_numbers_of_numpy_fit(problem: SchedulingProblem) -> None:
+    check_at_least(1, parameter=np.int64(3))
+    check_positive(parameter=np.float32(0.5))
+    assert blur(parallelism=np.int64(4)) == problem
+    assert Greedy().plan(problem, seed=cast(int, np.int64(0))).cost == Greedy().plan(problem).cost
+
+
+def test_ranges() -> None:
+    check_at_least(1, 2, one=1, two=2, none=None)
+    check_number(0, 1, zero=0, one=1.0, none=None)
+    check_number(infinite=math.inf)
+    check_kind(str, text="", none=None)
+    assert check_seed(2**32 - 1) == 2**32 - 1
+    for check in (
+        lambda: check_at_least(1, 2, three=3),
+        lambda: check_number(0, 1, above=1.01),
+        lambda: check_number(nan=math.nan),
+        lambda: check_positive(infinite=math.inf),
+        lambda: check_positive(zero=0),
+        lambda: check_seed(2**32),
+        lambda: check_kind(str, number=3),
+    ):
+        with pytest.raises(InvalidParameter):
+            check()
+
+
+def test_values_are_shown_in_few_characters() -> None:
+    assert shown("4") == "'4'"
+    assert len(shown("x" * 1000)) <= 60
+    assert len(shown(dict.fromkeys(range(1000), "x" * 1000))) < 400
