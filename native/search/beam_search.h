@@ -4,11 +4,13 @@
 #include <cmath>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "problem/error.h"
+#include "problem/tie_order.h"
 #include "search/coarse_to_fine.h"
 #include "search/parameters.h"
 #include "search/search_result.h"
@@ -61,7 +63,7 @@ private:
         uint32_t parent;
     };
 
-    // The candidates of one depth, and the heap that orders them. The heap holds indices and is driven by the library's
+    // The candidates of one depth, and the heap that orders them. The heap holds indices and is driven by tie_order's
     // heap functions, as they decide about states of equal cost (section 2.9). So do the batches in which costs become
     // visible: until its batch is full or the level ends, a candidate's cost is 0 (section 2.8).
     class Frontier {
@@ -85,7 +87,7 @@ private:
         // Every cost is known now.
         void close() {
             reveal_costs();
-            std::make_heap(heap_.begin(), heap_.end(), later());
+            tie_order::make_heap(std::span(heap_), later());
         }
 
         size_t size() const { return heap_.size(); }
@@ -95,10 +97,10 @@ private:
 
         void push(uint32_t index) {
             heap_.push_back(index);
-            std::push_heap(heap_.begin(), heap_.end(), later());
+            tie_order::push_heap(std::span(heap_), later());
         }
         uint32_t pop() {
-            std::pop_heap(heap_.begin(), heap_.end(), later());
+            tie_order::pop_heap(std::span(heap_), later());
             const uint32_t top = heap_.back();
             heap_.pop_back();
             return top;

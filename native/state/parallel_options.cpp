@@ -6,6 +6,7 @@
 
 #include "nest/edits.h"
 #include "nest/tilings.h"
+#include "problem/tie_order.h"
 
 namespace halidegym {
 
@@ -81,9 +82,8 @@ std::vector<ParallelOption> parallel_options(const Problem &problem, const Level
             options.push_back(option);
         }
     }
-    // Unstable on purpose: ties are the rule, and the reference leaves them to this very algorithm.
-    std::sort(options.begin(), options.end(),
-              [](const ParallelOption &a, const ParallelOption &b) { return a.wastage < b.wastage; });
+    tie_order::sort(std::span(options),
+                    [](const ParallelOption &a, const ParallelOption &b) { return a.wastage < b.wastage; });
     return options;
 }
 

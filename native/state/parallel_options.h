@@ -14,7 +14,7 @@ struct ParallelOption {
     double wastage;  // how unevenly the tasks divide among the cores: 1 is even
 };
 
-// The options for the Func in the reference's order: by wastage, ties as std::sort of libstdc++ leaves them
+// The options for the Func in the reference's order: by wastage, ties as tie_order::sort leaves them
 // (section 11). Empty if the Func has nothing to parallelize.
 std::vector<ParallelOption> parallel_options(const Problem &problem, const Level &root, const Node &func);
 
