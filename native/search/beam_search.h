@@ -59,20 +59,20 @@ private:
     using State = typename S::State;
     using VisitedRef = halidegym::VisitedRef<State>;
 
-    struct Candidate : QueuedChild<S> {
+    struct Queued : QueuedChild<S> {
         uint32_t parent;
     };
 
-    // The candidates of one depth, and the heap that orders them. The heap holds indices and is driven by tie_order's
+    // The children of one depth, and the heap that orders them. The heap holds indices and is driven by tie_order's
     // heap functions, as they decide about states of equal cost (section 2.9). So do the batches in which costs become
-    // visible: until its batch is full or the level ends, a candidate's cost is 0 (section 2.8).
+    // visible: until its batch is full or the level ends, a child's cost is 0 (section 2.8).
     class Frontier {
     public:
         void add_parent(VisitedRef visited) { parents_.push_back(std::move(visited)); }
 
         // A child of the last parent.
         void push(QueuedChild<S> child, bool inherits) {
-            const auto index = static_cast<uint32_t>(candidates_.size());
+            const auto index = static_cast<uint32_t>(queued_.size());
             if (!inherits) {
                 if (batch_.size() == batch_size) {
                     reveal_costs();
@@ -80,7 +80,7 @@ private:
                 batch_.push_back(index);
                 child.cost = 0;
             }
-            candidates_.push_back({std::move(child), static_cast<uint32_t>(parents_.size() - 1)});
+            queued_.push_back({std::move(child), static_cast<uint32_t>(parents_.size() - 1)});
             push(index);
         }
 
@@ -91,9 +91,9 @@ private:
         }
 
         size_t size() const { return heap_.size(); }
-        Candidate &operator[](uint32_t index) { return candidates_[index]; }
-        double top_cost() const { return candidates_[heap_.front()].cost; }
-        const VisitedRef &parent(uint32_t index) const { return parents_[candidates_[index].parent]; }
+        Queued &operator[](uint32_t index) { return queued_[index]; }
+        double top_cost() const { return queued_[heap_.front()].cost; }
+        const VisitedRef &parent(uint32_t index) const { return parents_[queued_[index].parent]; }
 
         void push(uint32_t index) {
             heap_.push_back(index);
@@ -110,17 +110,17 @@ private:
         static constexpr size_t batch_size = 1024;
 
         auto later() const {
-            return [this](uint32_t a, uint32_t b) { return candidates_[a].cost > candidates_[b].cost; };
+            return [this](uint32_t a, uint32_t b) { return queued_[a].cost > queued_[b].cost; };
         }
         void reveal_costs() {
             for (const uint32_t index : batch_) {
-                candidates_[index].cost = candidates_[index].model_cost;
+                queued_[index].cost = queued_[index].model_cost;
             }
             batch_.clear();
         }
 
         std::vector<VisitedRef> parents_;
-        std::vector<Candidate> candidates_;
+        std::vector<Queued> queued_;
         std::vector<uint32_t> heap_;
         std::vector<uint32_t> batch_;  // whose costs are not visible yet
     };

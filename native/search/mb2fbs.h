@@ -89,7 +89,7 @@ private:
     using State = typename S::State;
     using VisitedRef = halidegym::VisitedRef<State>;
 
-    struct Candidate : QueuedChild<S> {
+    struct Queued : QueuedChild<S> {
         VisitedRef parent;
         double priority;
         uint64_t order;  // of creation, decides about equal priorities
@@ -98,26 +98,24 @@ private:
     static constexpr size_t max_good = 32;
 
     struct Before {
-        bool operator()(const Candidate &a, const Candidate &b) const {
+        bool operator()(const Queued &a, const Queued &b) const {
             return a.priority != b.priority ? a.priority > b.priority : a.order < b.order;
         }
     };
-    using Queue = BoundedQueue<Candidate, Before>;
+    using Queue = BoundedQueue<Queued, Before>;
 
     void check_memory() const;
     void run_pass(int pass);
     Queue iterate(Queue queue, int pass);
     void expand(const VisitedRef &visited, Queue &next);
     VisitedRef take(Queue &queue, int pass);
-    bool is_deferred(Candidate &candidate, const State &state, const Queue &queue, int pass);
+    bool is_deferred(Queued &queued, const State &state, const Queue &queue, int pass);
     void finish_pass(int pass);
     void complete_greedily();
-    VisitedRef visit(const Candidate &candidate, State state) const {
-        return halidegym::visit<S>(candidate.parent, candidate, std::move(state));
+    VisitedRef visit(const Queued &queued, State state) const {
+        return halidegym::visit<S>(queued.parent, queued, std::move(state));
     }
-    State rebuild(const Candidate &candidate) const {
-        return space_.apply(candidate.parent->state, candidate.decision);
-    }
+    State rebuild(const Queued &queued) const { return space_.apply(queued.parent->state, queued.decision); }
     void add_complete(const VisitedRef &visited);
     bool is_over() const { return record_.is_stopped() || (options_.stop_at_complete && !complete_.empty()); }
     // Of this pass, at a depth.
@@ -175,12 +173,12 @@ typename Mb2fbs<S>::Queue Mb2fbs<S>::iterate(Queue queue, int pass) {
         return next;
     }
     for (int64_t onward = 0; onward < options_.beta2 && !queue.empty(); onward++) {
-        Candidate candidate = queue.pop();
-        State state = rebuild(candidate);
+        Queued queued = queue.pop();
+        State state = rebuild(queued);
         if (space_.is_complete(state)) {
-            add_complete(visit(candidate, std::move(state)));
+            add_complete(visit(queued, std::move(state)));
         } else {
-            next.push(std::move(candidate));
+            next.push(std::move(queued));
         }
     }
     return next;
@@ -201,23 +199,23 @@ void Mb2fbs<S>::expand(const VisitedRef &visited, Queue &next) {
 template <SearchSpace S>
 typename Mb2fbs<S>::VisitedRef Mb2fbs<S>::take(Queue &queue, int pass) {
     for (;;) {
-        Candidate candidate = queue.pop();
-        State state = rebuild(candidate);
-        if (!is_deferred(candidate, state, queue, pass)) {
-            return visit(candidate, std::move(state));
+        Queued queued = queue.pop();
+        State state = rebuild(queued);
+        if (!is_deferred(queued, state, queue, pass)) {
+            return visit(queued, std::move(state));
         }
-        queue.push(std::move(candidate));
+        queue.push(std::move(queued));
     }
 }
 
 // Whether a better one is waiting when a state is penalized.
 template <SearchSpace S>
-bool Mb2fbs<S>::is_deferred(Candidate &candidate, const State &state, const Queue &queue, int pass) {
-    if (!history_.penalize(candidate, state, pass)) {
+bool Mb2fbs<S>::is_deferred(Queued &queued, const State &state, const Queue &queue, int pass) {
+    if (!history_.penalize(queued, state, pass)) {
         return false;
     }
-    candidate.priority = options_.priority(candidate.cost, candidate.parent->depth + 1, aim_);
-    return !queue.empty() && queue.best().priority > candidate.priority;
+    queued.priority = options_.priority(queued.cost, queued.parent->depth + 1, aim_);
+    return !queue.empty() && queue.best().priority > queued.priority;
 }
 
 // What resembles the good complete states of a pass is welcome in the next one
@@ -250,7 +248,7 @@ void Mb2fbs<S>::complete_greedily() {
             throw SearchExhausted("no complete state was reached from depth " + std::to_string(visited->depth) +
                                   "; a larger beta, beta2 or memory_limit keeps more states");
         }
-        const Candidate best = children.pop();
+        const Queued best = children.pop();
         visited = visit(best, rebuild(best));
     }
     record_.add(solution_of<State>(visited));

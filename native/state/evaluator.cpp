@@ -1,6 +1,9 @@
 #include "state/evaluator.h"
 
+#include <cmath>
+
 #include "cost/limits.h"
+#include "problem/error.h"
 
 namespace halidegym {
 
@@ -11,7 +14,15 @@ bool Evaluator::accepts(const Level &root) {
 }
 
 std::optional<double> Evaluator::cost(const Level &root) {
-    return accepts(root) ? std::optional<double>(space_->cost_model->cost(last_features())) : std::nullopt;
+    if (!accepts(root)) {
+        return std::nullopt;
+    }
+    const float cost = space_->cost_model->cost(last_features());
+    if (std::isnan(cost)) {
+        throw InvalidParameter("the weights of the cost model give a cost that is no number for a schedule of '" +
+                               space_->problem->name + "'; give weights that are finite and of moderate size");
+    }
+    return cost;
 }
 
 }  // namespace halidegym

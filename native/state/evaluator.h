@@ -16,7 +16,7 @@ public:
     // Whether the nest keeps all limits.
     bool accepts(const Level &root);
 
-    // Of the cost model; nothing if the nest exceeds a limit.
+    // Of the cost model; nothing if the nest exceeds a limit. Throws InvalidParameter if its weights give no number.
     std::optional<double> cost(const Level &root);
 
     // Of the nest rated last; valid until the next call.

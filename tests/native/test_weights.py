@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from halidegym.native._core import FormatError, Weights
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.envs.pipelines import toys
+from halidegym.native._core import FormatError, InvalidParameter, Weights
 from halidegym.native.weights import (
     builtin_weights,
     load_weights,
@@ -98,3 +100,11 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
 def test_a_tensor_of_another_shape_is_refused() -> None:
     with pytest.raises(FormatError, match="an extent of head2_filter is 23 instead of 24"):
         make_weights({**builtin_weights().tensors(), "head2_filter": np.zeros((39, 23), np.float32)})
+
+
+@pytest.mark.parametrize("value", [np.nan, 1e38])
+def test_weights_whose_costs_are_no_numbers_are_refused_when_they_rate(value: float) -> None:
+    tensors = builtin_weights().tensors()
+    weights = make_weights({**tensors, "head2_filter": np.full_like(tensors["head2_filter"], value)})
+    with pytest.raises(InvalidParameter, match="'toy_blur'; give weights that are finite"):
+        Greedy(weights=weights).plan(toys.problem("toy_blur"))
