@@ -17,11 +17,12 @@ import analysis_pipelines
 import pipelines_for_tests
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.reference.autoschedulers import Adams2019
-from halidegym.agents.reference.process import AutoschedulerFailed, AutoschedulerRun, run_autoscheduler
+from halidegym.agents.reference.process import AutoschedulerFailed, run_autoscheduler
 from halidegym.envs import pipelines
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.snapshot import PipelineSnapshot
 from halidegym.native._core import UnsupportedPipeline
+from oracle.analysis import Analysis, analyse
 from oracle.builder_problem import AVX512, SSE_AVX2
 from oracle.graph import (
     ACCESS_CLASSES,
@@ -55,7 +56,7 @@ def problem_of(name: str, target: str = AVX512) -> SchedulingProblem:
     return _problem(name, target)
 
 
-def reference_of(name: str, target: str = AVX512) -> AutoschedulerRun:
+def reference_of(name: str, target: str = AVX512) -> Analysis:
     return _reference(name, target)
 
 
@@ -66,15 +67,9 @@ def _problem(name: str, target: str) -> SchedulingProblem:
 
 
 @functools.cache
-def _reference(name: str, target: str) -> AutoschedulerRun:
-    """The plugin's quickest run, in another process, on the problem's own snapshot: the names are the same there."""
-    return run_autoscheduler(
-        problem_of(name, target).pipeline,
-        autoscheduler="Adams2019",
-        target=target,
-        parameters={"parallelism": "16", "beam_size": "1"},
-        environment={"HL_DEBUG_AUTOSCHEDULE": "2", "HL_NUM_PASSES": "1"},
-    )
+def _reference(name: str, target: str) -> Analysis:
+    """Of the problem's own snapshot: the names are the same there."""
+    return analyse(problem_of(name, target).pipeline, target)
 
 
 def printed_graph(name: str) -> tuple[list[PrintedNode], list[PrintedEdge]]:
