@@ -83,7 +83,7 @@ py::dict describe(const State &state, Expansion &expansion, int64_t index) {
 
 py::tuple features(const State &state) {
     Evaluator evaluator(state.space_ref());
-    const FeatureTable &table = evaluator.features(*state.nest());
+    const FeatureTable &table = evaluator.features(state.nest());
     const auto count = static_cast<py::ssize_t>(table.stages.size());
     py::array_t<int32_t> stages(count);
     py::array_t<double> rows({count, static_cast<py::ssize_t>(num_schedule_features)});

@@ -1,7 +1,5 @@
 #include "cost/limits.h"
 
-#include <algorithm>
-
 namespace halidegym {
 
 namespace {
@@ -14,21 +12,14 @@ bool recomputes_too_much(const FeatureRow &row) {
            max_recompute * row[feature::points_computed_minimum];
 }
 
-bool inlines_too_much(const Level &level) {
-    return std::any_of(level.inlined.begin(), level.inlined.end(),
-                       [](const auto &inlined) { return inlined.second > max_inlined_calls; }) ||
-           std::any_of(level.children.begin(), level.children.end(),
-                       [](const LevelRef &child) { return inlines_too_much(*child); });
-}
-
 // The output counts once for each of its stages (docs/specification/schedule-features.md, quirk Q19), so the result can
 // be negative.
-int64_t memory_beyond_outputs(const Problem &problem, const FeatureTable &table) {
-    if (table.stages.empty()) return 0;
-    auto memory = static_cast<int64_t>(table.row(table.stages.front())[feature::working_set_at_root]);
-    for (const int stage : table.stages) {
+int64_t memory_beyond_outputs(const Problem &problem, const NestTable &nest) {
+    if (nest.stages().empty()) return 0;
+    int64_t memory = nest.working_set_at_root();
+    for (const int stage : nest.stages()) {
         if (problem.node_of(problem.stages[static_cast<size_t>(stage)]).is_output) {
-            memory -= static_cast<int64_t>(table.row(stage)[feature::bytes_at_production]);
+            memory -= static_cast<int64_t>(nest.row(stage)[feature::bytes_at_production]);
         }
     }
     return memory;
@@ -36,14 +27,14 @@ int64_t memory_beyond_outputs(const Problem &problem, const FeatureTable &table)
 
 }  // namespace
 
-std::optional<Limit> exceeded_limit(const Problem &problem, const FeatureTable &table, const Level &root,
+std::optional<Limit> exceeded_limit(const Problem &problem, const NestTable &nest, std::span<const int> stages,
                                     int64_t memory_limit) {
-    for (const int stage : table.stages) {
+    for (const int stage : stages) {
         const bool is_wrapper = problem.node_of(problem.stages[static_cast<size_t>(stage)]).is_wrapper;
-        if (!is_wrapper && recomputes_too_much(table.row(stage))) return Limit::Recompute;
+        if (!is_wrapper && recomputes_too_much(nest.row(stage))) return Limit::Recompute;
     }
-    if (inlines_too_much(root)) return Limit::CodeSize;
-    if (memory_limit >= 0 && memory_beyond_outputs(problem, table) > memory_limit) return Limit::Memory;
+    if (nest.most_inlined_calls() > max_inlined_calls) return Limit::CodeSize;
+    if (memory_limit >= 0 && memory_beyond_outputs(problem, nest) > memory_limit) return Limit::Memory;
     return std::nullopt;
 }
 

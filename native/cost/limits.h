@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
-#include "cost/features.h"
-#include "nest/level.h"
+#include "cost/nest_table.h"
 #include "problem/problem.h"
 
 namespace halidegym {
@@ -17,9 +17,9 @@ enum class Limit : uint8_t {
 };
 
 // The first of the limits that the reference sets to all schedules (docs/specification/schedule-features.md, section 8)
-// which the nest exceeds, if any. `table` holds the features of the nest; a negative memory limit, in bytes, stands for
-// none.
-std::optional<Limit> exceeded_limit(const Problem &problem, const FeatureTable &table, const Level &root,
+// which the nest exceeds, if any. Only these of its stages are asked how often they are recomputed. A negative memory
+// limit, in bytes, stands for none.
+std::optional<Limit> exceeded_limit(const Problem &problem, const NestTable &nest, std::span<const int> stages,
                                     int64_t memory_limit);
 
 }  // namespace halidegym

@@ -37,7 +37,7 @@ Footprint footprint_of(std::span<const Span> region, int64_t bytes_per_point, in
 
 LoadAnalysis::LoadAnalysis(const Problem &problem, const Sites &sites)
     : problem_(problem), sites_(sites), table_(problem), visited_(problem.nodes.size()),
-      producers_((problem.nodes.size() + 63) / 64) {}
+      producers_(problem.nodes.size()) {}
 
 // The order of this walk decides which loads are counted, and how often (section 4.2, quirks Q1 and Q2).
 VectorReads LoadAnalysis::per_vector(int stage, const Reference &reference, const Extents *unrolled) {
@@ -49,7 +49,7 @@ VectorReads LoadAnalysis::per_vector(int stage, const Reference &reference, cons
         if (reader.id != stage) look_through(reader.node);
         for (const int e : reader.incoming) {
             const int producer = problem_.edges[static_cast<size_t>(e)].producer;
-            producers_[static_cast<size_t>(producer) / 64] |= uint64_t{1} << (producer % 64);
+            producers_.insert(producer);
             if (reader.id == stage) {
                 const LoadRange range = table_.of_edge(e);
                 for (int load = range.begin; load < range.end; load++) {
@@ -101,6 +101,7 @@ Footprint LoadAnalysis::per_task(const Stage &stage, int block) {
         for (const int e : next_stage().incoming) {
             const int producer = problem_.edges[static_cast<size_t>(e)].producer;
             if (!insert(producer)) continue;
+            producers_.insert(producer);
             const NodeSites &sites = sites_.of_node(producer);
             if (sites.store == 0) {
                 result += footprint(producer, block);
@@ -113,10 +114,6 @@ Footprint LoadAnalysis::per_task(const Stage &stage, int block) {
         }
     }
     return result;
-}
-
-void LoadAnalysis::reset_producers() {
-    std::fill(producers_.begin(), producers_.end(), 0);
 }
 
 void LoadAnalysis::start(int stage) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cost/load_table.h"
+#include "cost/marked.h"
 #include "cost/sites.h"
 #include "problem/problem.h"
 
@@ -64,9 +65,9 @@ public:
     // Reads of one task of a block from outside of it.
     Footprint per_task(const Stage &stage, int block);
 
-    // Which Funcs all stages since the last reset read, directly or through inlined ones: one bit per node.
-    std::span<const uint64_t> producers() const { return producers_; }
-    void reset_producers();
+    // Which Funcs the analyses since the last reset have met.
+    std::span<const int> producers() const { return producers_.members(); }
+    void reset_producers() { producers_.clear(); }
 
 private:
     void start(int stage);
@@ -88,7 +89,7 @@ private:
     std::vector<int> replaced_;      // the next J
     std::vector<uint32_t> visited_;  // by node: the last walk that has come to it
     uint32_t walk_ = 0;
-    std::vector<uint64_t> producers_;
+    MarkedSet producers_;
 };
 
 }  // namespace halidegym

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "cost/marked.h"
 #include "nest/level.h"
 #include "problem/problem.h"
 
@@ -18,6 +19,7 @@ struct NestLevel {
     int end;     // position after its last descendant
     int depth;   // distance from the root
     int block;   // position of the root child that it lies in or is, -1 for the root
+    int order;   // of that root child among the root's children, -1 for the root
     int64_t trips;
     int64_t instances;  // how often it is entered
     int64_t tasks;
@@ -47,31 +49,71 @@ struct StageSites {
     int innermost = -1;
 };
 
-// The levels of a nest in depth-first order, and the sites of every Func and stage in it, for the Funcs that are not
-// scheduled yet the presumed ones. Keeps its storage from one nest to the next.
+// The levels of a nest, and the sites of every Func and stage in it, for the Funcs that are not scheduled yet the
+// presumed ones.
+//
+// Siblings share most of their levels with their parent. So a nest can be located as a child of the one before, its
+// parent: only the root children (blocks) that the parent does not have are visited. Their levels come after all levels
+// of the parent, and the sites of the Funcs in them are replaced, until `forget` brings the parent's back.
 class Sites {
 public:
     explicit Sites(const Problem &problem);
 
+    // A nest by itself: levels are depth-first, children in list order. It must stay alive.
     void locate(const Level &root);
 
-    // Depth-first, children in list order, so that parents come before their children.
-    std::span<const NestLevel> levels() const { return levels_; }
+    // A child of the nest located last, which it resembles but for some of its blocks and for blocks that come after.
+    void locate_child(const Level &root);
+    void forget();
+
     const NestLevel &level(int position) const { return levels_[static_cast<size_t>(position)]; }
     const NodeSites &of_node(int node) const { return nodes_[static_cast<size_t>(node)]; }
     const StageSites &of_stage(int stage) const { return stages_[static_cast<size_t>(stage)]; }
+    // In the parent.
+    const NodeSites &parents_of_node(int node) const { return parents_nodes_[static_cast<size_t>(node)]; }
+    const StageSites &parents_of_stage(int stage) const { return parents_stages_[static_cast<size_t>(stage)]; }
+
+    // What was visited: all blocks of a nest by itself, or those of a child that its parent does not have.
+    struct Block {
+        int position;
+        int replaced;  // position of the parent's block in its place, -1 if it is a new one
+    };
+    std::span<const Block> blocks() const { return blocks_; }
+    // The levels of the blocks visited lie from here to the end.
+    int begin() const { return begin_; }
+    int end() const { return static_cast<int>(levels_.size()); }
+    // Whether the parent's levels at this place are replaced.
+    bool is_replaced(int order) const { return replaced_orders_.contains(order); }
+    // Funcs and stages whose sites differ from those in the parent, at least in their positions.
+    std::span<const int> nodes() const { return changed_nodes_.members(); }
+    bool has_changed(int stage) const { return changed_stages_.contains(stage); }
+    // The most calls of a Func that is inlined into one leaf.
+    int64_t most_inlined_calls() const { return most_inlined_calls_; }
 
 private:
-    void visit(const Level &level, int parent);
+    void visit(const Level &level, int parent, int order);
     void settle(const Level &level, int position);
+    NodeSites &change_node(int node);
+    StageSites &change_stage(int stage);
     int64_t tasks(const Level &level) const;
     void presume_sites();
+    int presumed_site(const Node &node) const;
     int meet(int a, int b) const;
 
     const Problem &problem_;
+    std::vector<std::vector<int>> producers_;  // by node: what any of its stages calls
     std::vector<NestLevel> levels_;
-    std::vector<NodeSites> nodes_;
-    std::vector<StageSites> stages_;
+    std::vector<NodeSites> nodes_, parents_nodes_;
+    std::vector<StageSites> stages_, parents_stages_;
+    const Level *root_ = nullptr;
+    std::vector<int> parents_blocks_;  // positions
+
+    std::vector<Block> blocks_;
+    int begin_ = 0;
+    MarkedSet changed_nodes_, changed_stages_, replaced_orders_;
+    std::vector<uint64_t> to_presume_;  // bit per node
+    int64_t most_inlined_calls_ = 0;
+    int64_t parents_most_inlined_calls_ = 0;
 };
 
 }  // namespace halidegym

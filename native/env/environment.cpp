@@ -136,7 +136,7 @@ void Environment::observe(const Observation &out) {
     const Turn turn(*this);
     copy_and_pad(problem_observation_.algorithm_features, out.algorithm_features, 0.0f);
     copy_and_pad(problem_observation_.edges, out.edges, int32_t{-1});
-    write_schedule(current(), evaluator_->features(*state_->nest()), out);
+    write_schedule(current(), evaluator_->features(state_->nest()), out);
     std::vector<Decision> presented;
     presented.reserve(num_presented());
     for (size_t action = 0; action < num_presented(); action++) {

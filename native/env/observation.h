@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "cost/features.h"
+#include "cost/feature_table.h"
 #include "problem/problem.h"
 #include "state/state.h"
 

@@ -19,29 +19,22 @@ int64_t inlined_count(const Level &level, int node) {
     return 0;
 }
 
-// The body of a level whose bound record for its own Func is `own`, with the loops of its own stage replaced.
-std::shared_ptr<const Regions> regions_with_loops(const Problem &problem, const Stage &stage, const Bound &own,
-                                                  std::span<const Span> loops) {
-    Bound bound = own;
-    std::copy(loops.begin(), loops.end(), bound.mutable_loops(stage.index).begin());
-    return std::make_shared<const Regions>(problem, stage.id, std::move(bound));
-}
-
 using LoopSpans = std::array<Span, max_loops>;
 
 std::span<const Span> view(const LoopSpans &spans, size_t count) {
     return {spans.data(), count};
 }
 
-// One stage of a Func computed in the body of `site`: its outermost level, with the vector leaf inside if it has one.
-LevelRef compute_stage(const Problem &problem, const Level &site, const Node &func, const Stage &stage,
-                       const Bound &bound, int vector_dim, bool subtiling) {
-    Level level;
-    level.node = func.id;
-    level.stage = stage.id;
-    level.vector_dim = vector_dim;
-    level.innermost = true;
-    level.tileable = subtiling || site.is_root();
+// One stage of a Func computed in a body: its outermost level, with the vector leaf inside if it has one.
+LevelRef compute_stage(NestMaker &make, const Problem &problem, const Node &func, const Stage &stage,
+                       const Bound &bound, int vector_dim, bool tileable) {
+    const Draft level = make.level();
+    level->node = func.id;
+    level->stage = stage.id;
+    level->vector_dim = vector_dim;
+    level->innermost = true;
+    level->tileable = tileable;
+    level->called.add_words(stage.producers);
     const auto loops = bound.loops(stage.index);
     LoopSpans representative;
     for (size_t i = 0; i < loops.size(); i++) {
@@ -50,29 +43,26 @@ LevelRef compute_stage(const Problem &problem, const Level &site, const Node &fu
         const int64_t lanes = vectorized ? stage.vector_size : 1;
         const int64_t trips = ceil_div(loop.extent(), lanes);
         const int64_t min = loop.min + lanes * (trips / 2);
-        level.size.push_back(trips);
+        level->size.push_back(trips);
         representative[i] = {min, min + lanes - 1, true};
         if (vectorized) {
-            level.vectorized_loop = static_cast<int>(i);
+            level->vectorized_loop = static_cast<int>(i);
         }
     }
-    level.regions = regions_with_loops(problem, stage, bound, view(representative, loops.size()));
-    if (level.vectorized_loop >= 0) {
-        const auto vector_loop = static_cast<size_t>(level.vectorized_loop);
-        Level leaf;
-        leaf.node = level.node;
-        leaf.stage = level.stage;
-        leaf.vector_dim = vector_dim;
-        leaf.vectorized_loop = level.vectorized_loop;
-        leaf.innermost = true;
-        leaf.size = Extents(level.size.size(), 1);
-        leaf.size[level.vectorized_loop] = stage.vector_size;
+    level->regions = make.regions(problem, stage, bound, view(representative, loops.size()));
+    if (level->vectorized_loop >= 0) {
+        const auto vector_loop = static_cast<size_t>(level->vectorized_loop);
+        const Draft leaf = make.level();
+        static_cast<LevelShape &>(*leaf) = *level;
+        leaf->tileable = false;
+        leaf->size = Extents(level->size.size(), 1);
+        leaf->size[level->vectorized_loop] = stage.vector_size;
         representative[vector_loop].max = representative[vector_loop].min;
-        leaf.regions = regions_with_loops(problem, stage, bound, view(representative, loops.size()));
-        level.innermost = false;
-        level.children.push_back(publish(std::move(leaf)));
+        leaf->regions = make.regions(problem, stage, bound, view(representative, loops.size()));
+        level->innermost = false;
+        level->children.push_back(leaf);
     }
-    return publish(std::move(level));
+    return level;
 }
 
 // The middle one of `count` tiles of `loop`, with the flag that the caller's rule gives it.
@@ -82,48 +72,31 @@ Span representative_tile(const Span &loop, int64_t count, bool constant_extent) 
     return {min, min + points - 1, constant_extent};
 }
 
-Tiles split(const Level &level, const Extents &outer_trips, const Extents &inner,
-            std::shared_ptr<const Regions> outer_regions) {
-    Tiles tiles{.outer = {}, .inner = level};
-    tiles.inner.size = inner;
-    tiles.inner.parallel = false;
-    tiles.outer.node = level.node;
-    tiles.outer.stage = level.stage;
-    tiles.outer.vector_dim = level.vector_dim;
-    tiles.outer.vectorized_loop = level.vectorized_loop;
-    tiles.outer.size = outer_trips;
-    tiles.outer.regions = std::move(outer_regions);
+Tiles split(NestMaker &make, const Level &level, const Extents &outer_trips, const Extents &inner,
+            RegionsRef outer_regions) {
+    Tiles tiles{.outer = make.level(), .inner = make.copy(level)};
+    tiles.inner->size = inner;
+    tiles.inner->parallel = false;
+    static_cast<LevelShape &>(*tiles.outer) = level;
+    tiles.outer->size = outer_trips;
+    tiles.outer->innermost = false;
+    tiles.outer->parallel = false;
+    tiles.outer->regions = std::move(outer_regions);
     return tiles;
 }
 
 }  // namespace
 
-LevelRef publish(Level level) {
-    return std::make_shared<const Level>(std::move(level));
-}
-
 LevelRef empty_nest(const Problem &problem) {
-    Level root;
-    root.regions = std::make_shared<const Regions>(problem);
-    return publish(std::move(root));
+    auto root = std::make_shared<Level>();
+    root->regions = std::make_shared<const Regions>(problem);
+    return root;
 }
 
-bool calls(const Problem &problem, const Level &level, const Node &func) {
-    for (const int e : func.outgoing) {
-        const Edge &edge = problem.edges[static_cast<size_t>(e)];
-        if (edge.consumer_stage == level.stage ||
-            inlined_count(level, problem.stages[static_cast<size_t>(edge.consumer_stage)].node) > 0) {
-            return true;
-        }
-    }
-    return std::any_of(level.children.begin(), level.children.end(),
-                       [&](const LevelRef &child) { return calls(problem, *child, func); });
-}
-
-int only_caller(const Problem &problem, const Level &level, const Node &func) {
+int only_caller(const Level &level, const Node &func) {
     int caller = -1;
     for (size_t c = 0; c < level.children.size(); c++) {
-        if (calls(problem, *level.children[c], func)) {
+        if (level.children[c]->called.contains(func.id)) {
             if (caller >= 0) {
                 return -1;
             }
@@ -145,36 +118,39 @@ int64_t inline_multiplicity(const Problem &problem, const Level &leaf, const Nod
     return count;
 }
 
-LevelRef inline_func(const Problem &problem, const Level &level, const Node &func) {
-    Level edited = level;
-    for (LevelRef &child : edited.children) {
-        if (calls(problem, *child, func)) {
-            child = inline_func(problem, *child, func);
+LevelRef inline_func(NestMaker &make, const Problem &problem, const Level &level, const Node &func) {
+    const Draft edited = make.copy(level);
+    edited->called.add_words(problem.stage(func, 0).producers);
+    for (LevelRef &child : edited->children) {
+        if (child->called.contains(func.id)) {
+            child = inline_func(make, problem, *child, func);
         }
     }
-    if (edited.innermost) {
-        const int64_t count = inline_multiplicity(problem, edited, func);
+    if (edited->innermost) {
+        const int64_t count = inline_multiplicity(problem, *edited, func);
         if (count != 0) {
-            edited.inlined.emplace_back(func.id, count);
+            edited->inlined.emplace_back(func.id, count);
         }
     }
-    return publish(std::move(edited));
+    return edited;
 }
 
-Level compute_here(const Problem &problem, Level level, const Node &func, int vector_dim, bool subtiling) {
+void compute_here(NestMaker &make, const Problem &problem, Level &level, const Node &func, int vector_dim,
+                  bool subtiling) {
     if (!subtiling) {
         level.tileable = false;
     }
     const Bound &bound = level.regions->of(func.id);
     for (int s = func.num_stages - 1; s >= 0; s--) {
+        const Stage &stage = problem.stage(func, s);
+        level.called.add_words(stage.producers);
         level.children.push_back(
-            compute_stage(problem, level, func, problem.stage(func, s), bound, vector_dim, subtiling));
+            compute_stage(make, problem, func, stage, bound, vector_dim, subtiling || level.is_root()));
     }
-    return level;
 }
 
-std::shared_ptr<const Regions> tile_regions(const Problem &problem, const Level &level, const Level &parent,
-                                            const Extents &outer_trips) {
+RegionsRef tile_regions(NestMaker &make, const Problem &problem, const Level &level, const Level &parent,
+                        const Extents &outer_trips) {
     const Stage &stage = stage_of(problem, level);
     const auto loops = parent.regions->of(level.node).loops(stage.index);
     LoopSpans spans;
@@ -185,7 +161,7 @@ std::shared_ptr<const Regions> tile_regions(const Problem &problem, const Level 
                                        (loops[i].constant_extent || trips > 1) &&
                                            (points == 1 || trips == 1 || stage.index == 0));
     }
-    return regions_with_loops(problem, stage, level.regions->of(level.node), view(spans, loops.size()));
+    return make.regions(problem, stage, level.regions->of(level.node), view(spans, loops.size()));
 }
 
 Extents inner_trips(const Extents &size, const Extents &outer_trips) {
@@ -196,16 +172,16 @@ Extents inner_trips(const Extents &size, const Extents &outer_trips) {
     return inner;
 }
 
-Tiles tile(const Level &level, const Extents &outer_trips, std::shared_ptr<const Regions> outer_regions,
-           bool subtiling) {
-    Tiles tiles = split(level, outer_trips, inner_trips(level.size, outer_trips), std::move(outer_regions));
-    tiles.outer.parallel = level.parallel;
-    tiles.outer.tileable = subtiling;
-    tiles.inner.tileable = subtiling;
+Tiles tile(NestMaker &make, const Level &level, const Extents &outer_trips, RegionsRef outer_regions, bool subtiling) {
+    const Tiles tiles = split(make, level, outer_trips, inner_trips(level.size, outer_trips), std::move(outer_regions));
+    tiles.outer->parallel = level.parallel;
+    tiles.outer->tileable = subtiling;
+    tiles.inner->tileable = subtiling;
     return tiles;
 }
 
-Level parallelize(const Problem &problem, const Level &level, const Level &root, const Extents &tasks, bool subtiling) {
+LevelRef parallelize(NestMaker &make, const Problem &problem, const Level &level, const Level &root,
+                     const Extents &tasks, bool subtiling) {
     const Stage &stage = stage_of(problem, level);
     const auto loops = root.regions->of(level.node).loops(stage.index);
     Extents outer;
@@ -230,13 +206,13 @@ Level parallelize(const Problem &problem, const Level &level, const Level &root,
         outer.push_back(trips);
         spans[i] = representative_tile(loops[i], trips, loops[i].constant_extent || (trips > 1 && loop.pure));
     }
-    auto regions = regions_with_loops(problem, stage, level.regions->of(level.node), view(spans, loops.size()));
-    Tiles tiles = split(level, outer, inner, std::move(regions));
-    tiles.outer.parallel = true;
-    tiles.outer.tileable = subtiling;
-    tiles.inner.tileable = level.tileable && subtiling;
-    tiles.outer.children.push_back(publish(std::move(tiles.inner)));
-    return std::move(tiles.outer);
+    auto regions = make.regions(problem, stage, level.regions->of(level.node), view(spans, loops.size()));
+    const Tiles tiles = split(make, level, outer, inner, std::move(regions));
+    tiles.outer->parallel = true;
+    tiles.outer->tileable = subtiling;
+    tiles.inner->tileable = level.tileable && subtiling;
+    tiles.outer->children.push_back(tiles.inner);
+    return tiles.outer;
 }
 
 }  // namespace halidegym

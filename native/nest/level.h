@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,12 @@ class Extents {
 public:
     Extents() = default;
     Extents(int size, int64_t value) : size_(size) { values_.fill(value); }
+    Extents(const Extents &other) : size_(other.size_) { std::copy(other.begin(), other.end(), values_.begin()); }
+    Extents &operator=(const Extents &other) {
+        size_ = other.size_;
+        std::copy(other.begin(), other.end(), values_.begin());
+        return *this;
+    }
     Extents(std::initializer_list<int64_t> values) {
         for (const int64_t value : values) {
             push_back(value);
@@ -42,27 +49,67 @@ public:
 
 private:
     int size_ = 0;
-    std::array<int64_t, max_loops> values_{};
+    std::array<int64_t, max_loops> values_;  // meaningful up to size_
+};
+
+// Nodes of a problem, one bit each.
+class NodeSet {
+public:
+    bool contains(int node) const {
+        const auto word = static_cast<size_t>(node) / 64;
+        return word < first_.size() ? (first_[word] >> (node % 64)) & 1
+               : word - first_.size() < more_.size() && (more_[word - first_.size()] >> (node % 64)) & 1;
+    }
+    NodeSet &operator|=(const NodeSet &other) {
+        for (size_t i = 0; i < first_.size(); i++) {
+            first_[i] |= other.first_[i];
+        }
+        more_.resize(std::max(more_.size(), other.more_.size()));
+        for (size_t i = 0; i < other.more_.size(); i++) {
+            more_[i] |= other.more_[i];
+        }
+        return *this;
+    }
+    // Of 64 bits each.
+    void add_words(std::span<const uint64_t> words) {
+        for (size_t i = 0; i < words.size() && i < first_.size(); i++) {
+            first_[i] |= words[i];
+        }
+        for (size_t i = first_.size(); i < words.size(); i++) {
+            more_.resize(std::max(more_.size(), i + 1 - first_.size()));
+            more_[i - first_.size()] |= words[i];
+        }
+    }
+
+private:
+    std::array<uint64_t, 2> first_{};  // most problems need no more
+    std::vector<uint64_t> more_;
 };
 
 struct Level;
 using LevelRef = std::shared_ptr<const Level>;
+using RegionsRef = std::shared_ptr<const Regions>;
 
-// One tiling level of one stage of one Func, or the root (docs/specification/search-space.md, section 3). Immutable
-// once published and shared between states; an edit copies the path from the root to the level it changes.
-struct Level {
+// What a level is, without what it refers to.
+struct LevelShape {
     int stage = -1;  // stage id, -1 at the root
     int node = -1;   // the Func it belongs to, -1 at the root
     Extents size;    // trip counts of this level, one per loop of the stage, innermost first
-    std::vector<LevelRef> children;
-    std::vector<std::pair<int, int64_t>> inlined;  // (node, calls per innermost iteration), ascending; leaves only
-    std::vector<int> store_at;                     // nodes stored in the body, ascending
-    std::shared_ptr<const Regions> regions;        // B(this level, ·)
     bool innermost = false;
     bool tileable = false;
     bool parallel = false;
     int vector_dim = -1;       // pure argument that is vectorized and stored innermost
     int vectorized_loop = -1;  // the loop of this stage over that argument, -1 if none
+    NodeSet called;            // Funcs that its body calls, directly or through Funcs inlined there
+};
+
+// One tiling level of one stage of one Func, or the root (docs/specification/search-space.md, section 3). Immutable
+// once published and shared between states; an edit copies the path from the root to the level it changes.
+struct Level : LevelShape {
+    std::vector<LevelRef> children;
+    std::vector<std::pair<int, int64_t>> inlined;  // (node, calls per innermost iteration), ascending; leaves only
+    std::vector<int> store_at;                     // nodes stored in the body, ascending
+    RegionsRef regions;                            // B(this level, ·)
 
     bool is_root() const { return stage < 0; }
 };

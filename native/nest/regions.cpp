@@ -1,6 +1,8 @@
 #include "nest/regions.h"
 
 #include <array>
+#include <memory>
+#include <utility>
 
 #include "problem/error.h"
 
@@ -99,46 +101,74 @@ void Bound::derive_from_required(const Problem &problem) {
             spans[i] = loop_span(problem, stage.loops[i], computed(), computed_symbols);
         }
     }
-}
-
-int64_t Bound::volume_computed() const {
-    int64_t volume = 1;
+    volume_computed_ = 1;
     for (const Span &span : computed()) {
-        volume *= span.extent();
+        volume_computed_ *= span.extent();
     }
-    return volume;
 }
 
-Regions::Regions(const Problem &problem) : problem_(&problem), stage_(-1), bounds_(problem.nodes.size()) {}
+Regions::Regions(const Problem &problem)
+    : problem_(&problem), stage_(-1), own_(problem.nodes.front()), bounds_(problem.nodes.size()) {}
 
-Regions::Regions(const Problem &problem, int stage, Bound own)
-    : problem_(&problem), stage_(stage), bounds_(problem.nodes.size()) {
-    const auto node = static_cast<size_t>(problem.stages[static_cast<size_t>(stage)].node);
-    bounds_[node].store(new Bound(std::move(own)), std::memory_order_relaxed);
+Regions::Regions(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops)
+    : problem_(&problem), stage_(stage.id), own_(own), bounds_(problem.nodes.size()) {
+    set_own(stage, own, loops);
 }
 
 Regions::~Regions() {
-    for (const auto &bound : bounds_) {
-        delete bound.load(std::memory_order_relaxed);
+    for (Derived *list : {derived_.load(std::memory_order_relaxed), spare_}) {
+        while (list != nullptr) {
+            delete std::exchange(list, list->next);
+        }
     }
 }
 
-const Bound &Regions::of(int node) const {
-    auto &slot = bounds_[static_cast<size_t>(node)];
-    if (const Bound *known = slot.load(std::memory_order_acquire)) {
-        return *known;
+void Regions::set_own(const Stage &stage, const Bound &own, std::span<const Span> loops) {
+    own_ = own;
+    std::copy(loops.begin(), loops.end(), own_.mutable_loops(stage.index).begin());
+    bounds_[static_cast<size_t>(stage.node)].store(&own_, std::memory_order_release);
+}
+
+void Regions::reuse(const Stage &stage, const Bound &own, std::span<const Span> loops) {
+    const auto forget = [&](int node) {
+        bounds_[static_cast<size_t>(node)].store(nullptr, std::memory_order_relaxed);
+    };
+    Derived *list = derived_.exchange(nullptr, std::memory_order_relaxed);
+    while (list != nullptr) {
+        forget(list->node);
+        Derived *next = list->next;
+        list->next = std::exchange(spare_, list);
+        list = next;
     }
-    auto derived = std::make_unique<const Bound>(derive(node));
+    forget(problem_->stages[static_cast<size_t>(stage_)].node);
+    stage_ = stage.id;
+    set_own(stage, own, loops);
+}
+
+const Bound &Regions::derived(int node) const {
+    std::unique_ptr<Derived> made;
+    const Node &func = problem_->nodes[static_cast<size_t>(node)];
+    if (spare_ != nullptr) {
+        made.reset(std::exchange(spare_, spare_->next));
+        made->bound = Bound(func);
+    } else {
+        made.reset(new Derived{Bound(func), nullptr, 0});
+    }
+    made->node = node;
+    derive_into(made->bound, node);
     const Bound *expected = nullptr;
-    if (slot.compare_exchange_strong(expected, derived.get(), std::memory_order_acq_rel)) {
-        return *derived.release();
+    if (!bounds_[static_cast<size_t>(node)].compare_exchange_strong(expected, &made->bound,
+                                                                    std::memory_order_acq_rel)) {
+        return *expected;  // another thread was faster; both computed the same
     }
-    return *expected;  // another thread was faster; both computed the same
+    made->next = derived_.load(std::memory_order_relaxed);
+    while (!derived_.compare_exchange_weak(made->next, made.get(), std::memory_order_acq_rel)) {
+    }
+    return made.release()->bound;
 }
 
-Bound Regions::derive(int id) const {
+void Regions::derive_into(Bound &bound, int id) const {
     const Node &node = problem_->nodes[static_cast<size_t>(id)];
-    Bound bound(node);
     const auto required = bound.mutable_required();
     if (node.is_output && stage_ < 0) {
         // An output is sized by its estimate alone, whatever else consumes it (docs/specification/function-dag.md,
@@ -159,7 +189,6 @@ Bound Regions::derive(int id) const {
         }
     }
     bound.derive_from_required(*problem_);
-    return bound;
 }
 
 }  // namespace halidegym

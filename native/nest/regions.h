@@ -23,7 +23,17 @@ public:
         if (node.bound_size > inline_capacity) {
             spilled_.resize(static_cast<size_t>(node.bound_size));
         }
-        std::fill(data(), data() + node.bound_size, Span::empty());
+        std::fill(data(), data() + node.dimensions, Span::empty());
+    }
+    Bound(const Bound &other) : node_(other.node_), volume_computed_(other.volume_computed_), spilled_(other.spilled_) {
+        copy_inline(other);
+    }
+    Bound &operator=(const Bound &other) {
+        node_ = other.node_;
+        volume_computed_ = other.volume_computed_;
+        spilled_ = other.spilled_;
+        copy_inline(other);
+        return *this;
     }
 
     std::span<const Span> required() const { return {data(), static_cast<size_t>(node_->dimensions)}; }
@@ -46,41 +56,65 @@ public:
     void derive_from_required(const Problem &problem);
 
     // Product of the extents of the region computed; 1 for a zero-dimensional Func.
-    int64_t volume_computed() const;
+    int64_t volume_computed() const { return volume_computed_; }
 
 private:
     // Records are made for every Func at every new level, so those of up to four dimensions allocate nothing.
     static constexpr int inline_capacity = 12;
 
+    void copy_inline(const Bound &other) {
+        if (spilled_.empty()) {
+            std::copy_n(other.inline_.begin(), node_->bound_size, inline_.begin());
+        }
+    }
     Span *data() { return spilled_.empty() ? inline_.data() : spilled_.data(); }
     const Span *data() const { return spilled_.empty() ? inline_.data() : spilled_.data(); }
 
     const Node *node_;
-    std::array<Span, inline_capacity> inline_;
+    int64_t volume_computed_ = 0;
+    std::array<Span, inline_capacity> inline_;  // the first bound_size are used
     std::vector<Span> spilled_;
 };
 
 // All bound records of one loop level. The record of the level's own Func is explicit; that of any other Func is a pure
 // function of it and of the problem, computed when first asked for and then kept (docs/specification/search-space.md,
-// section 4.2). Copies of a level share its Regions. Thread-safe.
+// section 4.2). Copies of a level share its Regions. Thread-safe, except for `reuse`.
 class Regions {
 public:
     // Of the root, which stands for one run of the whole pipeline.
     explicit Regions(const Problem &problem);
-    // Of a level of `stage`, whose own record is `own`.
-    Regions(const Problem &problem, int stage, Bound own);
+    // Of a level of `stage`, whose own record is `own` with its loops replaced.
+    Regions(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops);
     ~Regions();
     Regions(const Regions &) = delete;
     Regions &operator=(const Regions &) = delete;
 
-    const Bound &of(int node) const;
+    const Bound &of(int node) const {
+        const Bound *known = bounds_[static_cast<size_t>(node)].load(std::memory_order_acquire);
+        return known != nullptr ? *known : derived(node);
+    }
+
+    // Becomes that of another level of the same problem, in the memory that it has. Nobody else may refer to it.
+    void reuse(const Stage &stage, const Bound &own, std::span<const Span> loops);
 
 private:
-    Bound derive(int node) const;
+    struct Derived {
+        Bound bound;
+        Derived *next;
+        int node;
+    };
+
+    const Bound &derived(int node) const;
+    void derive_into(Bound &bound, int node) const;
+    void set_own(const Stage &stage, const Bound &own, std::span<const Span> loops);
 
     const Problem *problem_;                                  // kept alive by the state
     int stage_;                                               // -1 at the root
+    Bound own_;                                               // meaningless at the root
     mutable std::vector<std::atomic<const Bound *>> bounds_;  // by node id, null until asked for
+    mutable std::atomic<Derived *> derived_ = nullptr;        // a list
+    // A list of records from before a reuse. Levels that threads share have none.
+    mutable Derived *spare_ = nullptr;
 };
 
 }  // namespace halidegym

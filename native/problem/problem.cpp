@@ -40,9 +40,11 @@ void find_upstream(Problem &problem) {
     for (auto node = problem.nodes.rbegin(); node != problem.nodes.rend(); ++node) {
         for (int s = 0; s < node->num_stages; s++) {
             Stage &stage = problem.stages[node->first_stage + s];
+            stage.producers.assign(words, 0);
             stage.upstream.assign(words, 0);
             for (const int edge : stage.incoming) {
                 const Node &producer = problem.nodes[problem.edges[edge].producer];
+                set_bit(stage.producers, producer.id);
                 set_bit(stage.upstream, producer.id);
                 for (int k = 0; k < producer.num_stages; k++) {
                     merge_bits(stage.upstream, problem.stage(producer, k).upstream);

@@ -82,7 +82,8 @@ struct Stage {
     int vector_size = 1;
     std::vector<Loop> loops;         // innermost first
     std::vector<int> incoming;       // edge ids, in edge order
-    std::vector<uint64_t> upstream;  // bit per node: its direct and transitive producers
+    std::vector<uint64_t> producers;  // bit per node: what it calls
+    std::vector<uint64_t> upstream;   // bit per node: its direct and transitive producers
     bool reads_image = false;        // a nonzero ImageCall count of any type
     std::array<int32_t, num_algorithm_features> features{};
 

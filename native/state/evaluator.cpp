@@ -2,22 +2,69 @@
 
 #include <cmath>
 
-#include "cost/limits.h"
 #include "problem/error.h"
 
 namespace halidegym {
 
-Evaluator::Evaluator(SpaceRef space) : space_(std::move(space)), featurizer_(*space_->problem) {}
+Evaluator::Evaluator(SpaceRef space)
+    : space_(std::move(space)), table_(*space_->problem), costs_(space_->cost_model, table_) {}
 
-bool Evaluator::accepts(const Level &root) {
-    return !exceeded_limit(*space_->problem, featurizer_.compute(root), root, space_->options.memory_limit);
+void Evaluator::start(const LevelRef &parent) {
+    parent_ = nullptr;  // until the table is complete
+    table_.start(*parent);
+    parents_limit_ = exceeded_limit(*space_->problem, table_, table_.stages(), space_->options.memory_limit);
+    parents_cost_.reset();
+    parent_ = parent;
 }
 
-std::optional<double> Evaluator::cost(const Level &root) {
-    if (!accepts(root)) {
+std::optional<double> Evaluator::cost(const LevelRef &nest) {
+    start(nest);
+    if (parents_limit_) {
         return std::nullopt;
     }
-    const float cost = space_->cost_model->cost(last_features());
+    parents_cost_ = costs_.start();
+    return checked(*parents_cost_);
+}
+
+std::optional<double> Evaluator::cost_of_child(const LevelRef &parent, const Level &child) {
+    if (parent_ != parent) {
+        start(parent);
+    }
+    if (!parents_cost_) {
+        table_.look_at(*parent);
+        parents_cost_ = costs_.start();
+    }
+    table_.look_at(child);
+    if (limit_of_child()) {
+        return std::nullopt;
+    }
+    return checked(costs_.look_at());
+}
+
+bool Evaluator::accepts_child(const LevelRef &parent, const Level &child) {
+    if (parent_ != parent) {
+        start(parent);
+    }
+    table_.look_at(child);
+    return !limit_of_child();
+}
+
+// Rows of the parent that keep the limits need no second look.
+std::optional<Limit> Evaluator::limit_of_child() const {
+    return exceeded_limit(*space_->problem, table_, parents_limit_ ? table_.stages() : table_.own_rows(),
+                          space_->options.memory_limit);
+}
+
+const FeatureTable &Evaluator::features(const LevelRef &nest) {
+    if (parent_ != nest) {
+        start(nest);
+    } else {
+        table_.look_at(*nest);
+    }
+    return table_.table();
+}
+
+double Evaluator::checked(float cost) const {
     if (std::isnan(cost)) {
         throw InvalidParameter("the weights of the cost model give a cost that is no number for a schedule of '" +
                                space_->problem->name + "'; give weights that are finite and of moderate size");

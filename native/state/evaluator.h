@@ -2,32 +2,47 @@
 
 #include <optional>
 
-#include "cost/features.h"
+#include "cost/limits.h"
+#include "cost/nest_costs.h"
+#include "cost/nest_table.h"
 #include "nest/level.h"
 #include "state/space.h"
 
 namespace halidegym {
 
-// Rates nests of one space. Holds working memory, so each thread needs its own.
+// Rates nests of one space. The children of one nest, its parent, cost least one after the other. Holds working memory,
+// so each thread needs its own.
 class Evaluator {
 public:
     explicit Evaluator(SpaceRef space);
-
-    // Whether the nest keeps all limits.
-    bool accepts(const Level &root);
+    Evaluator(const Evaluator &) = delete;
+    Evaluator &operator=(const Evaluator &) = delete;
 
     // Of the cost model; nothing if the nest exceeds a limit. Throws InvalidParameter if its weights give no number.
-    std::optional<double> cost(const Level &root);
+    std::optional<double> cost(const LevelRef &nest);
+    // The same of what one decision makes of `parent`.
+    std::optional<double> cost_of_child(const LevelRef &parent, const Level &child);
+
+    // Whether what one decision makes of `parent` keeps all limits.
+    bool accepts_child(const LevelRef &parent, const Level &child);
 
     // Of the nest rated last; valid until the next call.
-    const FeatureTable &last_features() const { return featurizer_.table(); }
+    const FeatureTable &last_features() { return table_.table(); }
 
     // Features of every scheduled stage; valid until the next call.
-    const FeatureTable &features(const Level &root) { return featurizer_.compute(root); }
+    const FeatureTable &features(const LevelRef &nest);
 
 private:
+    void start(const LevelRef &parent);
+    std::optional<Limit> limit_of_child() const;
+    double checked(float cost) const;
+
     SpaceRef space_;
-    Featurizer featurizer_;
+    NestTable table_;
+    NestCosts costs_;
+    LevelRef parent_;
+    std::optional<Limit> parents_limit_;
+    std::optional<float> parents_cost_;  // empty until asked for
 };
 
 }  // namespace halidegym

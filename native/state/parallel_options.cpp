@@ -87,16 +87,16 @@ std::vector<ParallelOption> parallel_options(const Problem &problem, const Level
     return options;
 }
 
-LevelRef apply_parallel(const Problem &problem, const Level &root, const Node &func, const ParallelOption &option,
-                        bool subtiling) {
-    Level edited = root;
-    for (LevelRef &child : edited.children) {
+LevelRef apply_parallel(NestMaker &make, const Problem &problem, const Level &root, const Node &func,
+                        const ParallelOption &option, bool subtiling) {
+    const Draft edited = make.copy(root);
+    for (LevelRef &child : edited->children) {
         if (child->node == func.id) {
-            child = publish(
-                parallelize(problem, *child, root, subtiling ? option.tasks : own_tasks(problem, *child), subtiling));
+            child = parallelize(make, problem, *child, root, subtiling ? option.tasks : own_tasks(problem, *child),
+                                subtiling);
         }
     }
-    return publish(std::move(edited));
+    return edited;
 }
 
 }  // namespace halidegym

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "nest/level.h"
+#include "nest/nest_maker.h"
 
 // Sections and quirks are those of docs/specification/search-space.md.
 
@@ -20,7 +21,7 @@ std::vector<ParallelOption> parallel_options(const Problem &problem, const Level
 
 // The nest with every stage of the root-level Func cut by the option. Without subtiling the reference ignores the
 // option's tasks and takes each stage's own (section 11).
-LevelRef apply_parallel(const Problem &problem, const Level &root, const Node &func, const ParallelOption &option,
-                        bool subtiling);
+LevelRef apply_parallel(NestMaker &make, const Problem &problem, const Level &root, const Node &func,
+                        const ParallelOption &option, bool subtiling);
 
 }  // namespace halidegym

@@ -1,4 +1,5 @@
 #include "nest/edits.h"
+#include "nest/nest_maker.h"
 #include "nest/tilings.h"
 #include "state/placements.h"
 
@@ -19,67 +20,74 @@ Extents Placements::inner_tile(const Decision &decision) {
 }
 
 // The compute site of a Func that is stored further out: it may not be tiled again.
-Level Placements::compute_inside(Level level, int vector_dim) const {
-    Level result = compute_here(*problem_, std::move(level), *func_, vector_dim, space_->options.subtiling);
-    result.tileable = false;
-    return result;
+LevelRef Placements::compute_inside(NestMaker &make, Draft level, int vector_dim) const {
+    compute_here(make, *problem_, *level, *func_, vector_dim, space_->options.subtiling);
+    level->tileable = false;
+    return level;
 }
 
 // `level` split once more into whole loops outside and inside, and the Func computed between.
-LevelRef Placements::compute_in_split(const Level &level, const Level &parent, const Decision &decision) const {
+LevelRef Placements::compute_in_split(NestMaker &make, const Level &level, const Level &parent,
+                                      const Decision &decision) const {
     const Extents outer = whole_loop_tiling(level.size, decision.inner_tile);
-    Tiles tiles = halidegym::tile(level, outer, halidegym::tile_regions(*problem_, level, parent, outer),
-                                  space_->options.subtiling);
-    tiles.outer.children.push_back(publish(std::move(tiles.inner)));
-    return publish(compute_inside(std::move(tiles.outer), decision.vector_dim));
+    const Tiles tiles =
+        halidegym::tile(make, level, outer, halidegym::tile_regions(make, *problem_, level, parent, outer),
+                        space_->options.subtiling);
+    tiles.outer->children.push_back(tiles.inner);
+    return compute_inside(make, tiles.outer, decision.vector_dim);
 }
 
-LevelRef Placements::replace_to_root(int depth, LevelRef edited) {
+// The whole nest, with an edited level at this depth, in whose body the Func is computed.
+LevelRef Placements::replace_to_root(NestMaker &make, int depth, LevelRef edited) {
     for (int d = depth; d > 0; d--) {
-        Level parent = *step(d - 1).level;
-        parent.children[static_cast<size_t>(step(d).child)] = std::move(edited);
-        edited = publish(std::move(parent));
+        const Draft parent = make.copy(*step(d - 1).level);
+        parent->children[static_cast<size_t>(step(d).child)] = std::move(edited);
+        parent->called |= called_by_func_;
+        edited = parent;
     }
     return edited;
 }
 
-LevelRef Placements::build(const Decision &decision) {
+LevelRef Placements::build(NestMaker &make, const Decision &decision) {
     using Kind = Decision::Kind;
     const int depth = decision.depth;
     const Level &level = *step(depth).level;
     const bool subtiling = space_->options.subtiling;
 
     if (decision.kind == Kind::ComputeAtLevel) {
-        Level edited = compute_here(*problem_, level, *func_, decision.vector_dim, subtiling);
-        edited.store_at.push_back(func_->id);
-        return replace_to_root(depth, publish(std::move(edited)));
+        const Draft edited = make.copy(level);
+        compute_here(make, *problem_, *edited, *func_, decision.vector_dim, subtiling);
+        edited->store_at.push_back(func_->id);
+        return replace_to_root(make, depth, edited);
     }
     if (decision.kind == Kind::StoreAtLevel || decision.kind == Kind::StoreAtLevelSplit) {
         const Step &next = step(depth + 1);
-        Level edited = level;
-        edited.children[static_cast<size_t>(next.child)] =
-            decision.kind == Kind::StoreAtLevel ? publish(compute_inside(*next.level, decision.vector_dim))
-                                                : compute_in_split(*next.level, level, decision);
-        edited.store_at.push_back(func_->id);
-        return replace_to_root(depth, publish(std::move(edited)));
+        const Draft edited = make.copy(level);
+        edited->children[static_cast<size_t>(next.child)] =
+            decision.kind == Kind::StoreAtLevel ? compute_inside(make, make.copy(*next.level), decision.vector_dim)
+                                                : compute_in_split(make, *next.level, level, decision);
+        edited->called |= called_by_func_;
+        edited->store_at.push_back(func_->id);
+        return replace_to_root(make, depth, edited);
     }
 
     const Extents &outer_trips = outer_tile(decision);
-    Tiles tiles = halidegym::tile(level, outer_trips, tile_regions(depth, decision.tile), subtiling);
-    tiles.outer.store_at.push_back(func_->id);
+    const Tiles tiles = halidegym::tile(make, level, outer_trips, tile_regions(depth, decision.tile), subtiling);
+    tiles.outer->store_at.push_back(func_->id);
+    tiles.outer->called |= called_by_func_;
     switch (decision.kind) {
     case Kind::StoreAtTile:
-        tiles.outer.children.push_back(publish(compute_inside(std::move(tiles.inner), decision.vector_dim)));
+        tiles.outer->children.push_back(compute_inside(make, tiles.inner, decision.vector_dim));
         break;
     case Kind::StoreAtTileSplit:
-        tiles.outer.children.push_back(compute_in_split(tiles.inner, tiles.outer, decision));
+        tiles.outer->children.push_back(compute_in_split(make, *tiles.inner, *tiles.outer, decision));
         break;
     default:
-        tiles.outer.children.push_back(publish(std::move(tiles.inner)));
-        tiles.outer = compute_here(*problem_, std::move(tiles.outer), *func_, decision.vector_dim, subtiling);
+        tiles.outer->children.push_back(tiles.inner);
+        compute_here(make, *problem_, *tiles.outer, *func_, decision.vector_dim, subtiling);
         break;
     }
-    return replace_to_root(depth, publish(std::move(tiles.outer)));
+    return replace_to_root(make, depth, tiles.outer);
 }
 
 }  // namespace halidegym

@@ -13,12 +13,15 @@ namespace halidegym {
 Placements::Placements(const Space &space, LevelRef root, const Node &func)
     : space_(&space), problem_(space.problem.get()), func_(&func) {
     path_.push_back({.level = std::move(root), .tilings = {}, .tile_regions = {}, .tiles = {}, .trips_limit = {}});
+    for (int s = 0; s < func.num_stages; s++) {
+        called_by_func_.add_words(problem_->stage(func, s).producers);
+    }
 }
 
 bool Placements::has_step(int depth) {
     while (static_cast<int>(path_.size()) <= depth) {
         const Step &last = path_.back();
-        const int child = only_caller(*problem_, *last.level, *func_);
+        const int child = only_caller(*last.level, *func_);
         if (child < 0) {
             return false;
         }
@@ -50,11 +53,12 @@ std::span<const Extents> Placements::tilings_of(Step &step) {
     return step.tilings;
 }
 
-const std::shared_ptr<const Regions> &Placements::tile_regions(int depth, size_t tile) {
+const RegionsRef &Placements::tile_regions(int depth, size_t tile) {
     Step &at = step(depth);
     auto &regions = at.tile_regions[tile];
     if (!regions) {
-        regions = halidegym::tile_regions(*problem_, *at.level, *step(depth - 1).level, at.tilings[tile]);
+        LastingNests lasting;
+        regions = halidegym::tile_regions(lasting, *problem_, *at.level, *step(depth - 1).level, at.tilings[tile]);
     }
     return regions;
 }

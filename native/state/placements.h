@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nest/level.h"
+#include "nest/nest_maker.h"
 #include "state/decision.h"
 #include "state/space.h"
 
@@ -40,7 +41,7 @@ public:
     bool has_obvious_choice(int64_t at_least);
 
     // The nest that an option leads to.
-    LevelRef build(const Decision &decision);
+    LevelRef build(NestMaker &make, const Decision &decision);
 
     // What the fields of a decision stand for.
     const Level &level(int depth) { return *step(depth).level; }
@@ -61,7 +62,7 @@ private:
         int64_t instances = 1;         // how often its body runs: the product of all trips from the root down to it
         std::vector<Extents> tilings;  // of its trip counts; empty until asked for
         // Of each tiling; empty until asked for.
-        std::vector<std::shared_ptr<const Regions>> tile_regions;  // of the outer level
+        std::vector<RegionsRef> tile_regions;  // of the outer level
         std::vector<std::optional<Tile>> tiles;
         std::optional<double> trips_limit;
     };
@@ -75,7 +76,7 @@ private:
     }
     void require_step(int depth);
     std::span<const Extents> tilings_of(Step &step);
-    const std::shared_ptr<const Regions> &tile_regions(int depth, size_t tile);
+    const RegionsRef &tile_regions(int depth, size_t tile);
 
     // Candidates that share the level and its tiling, for one vector dimension. In the order of their indices: at a
     // level ComputeAtLevel; at a tiling ComputeAtTile, StoreAtTile and each StoreAtTileSplit, the latter two only of
@@ -121,14 +122,15 @@ private:
     double find_trips_limit(int depth);
 
     // The nests (placement_build.cpp).
-    Level compute_inside(Level level, int vector_dim) const;
-    LevelRef compute_in_split(const Level &level, const Level &parent, const Decision &decision) const;
-    LevelRef replace_to_root(int depth, LevelRef edited);
+    LevelRef compute_inside(NestMaker &make, Draft level, int vector_dim) const;
+    LevelRef compute_in_split(NestMaker &make, const Level &level, const Level &parent, const Decision &decision) const;
+    LevelRef replace_to_root(NestMaker &make, int depth, LevelRef edited);
 
     const Space *space_;
     const Problem *problem_;
     const Node *func_;
     std::vector<Step> path_;
+    NodeSet called_by_func_;
     std::optional<Candidates> candidates_;  // empty until asked for
 };
 

@@ -28,6 +28,9 @@ struct InlineCalls {
 
 void count_inline_calls(const Problem &problem, const Level &level, const Node &func, int64_t instances,
                         InlineCalls &calls) {
+    if (!level.called.contains(func.id) && !level.is_root()) {
+        return;
+    }
     if (level.innermost) {
         const int64_t multiplicity = inline_multiplicity(problem, level, func);
         calls.total += multiplicity * instances;
@@ -55,7 +58,7 @@ Phase State::next_phase() const {
 }
 
 State State::apply(const Decision &decision) const {
-    return Expansion(*this, Expansion::Unenumerated{}).child(decision);
+    return Expansion(*this, Expansion::Unlisted{}).child(decision);
 }
 
 State State::successor(const Decision &decision, LevelRef nest) const {
@@ -67,7 +70,7 @@ State State::successor(const Decision &decision, LevelRef nest) const {
 }
 
 double State::cost(Evaluator &evaluator) const {
-    const auto cost = evaluator.cost(*nest_);
+    const auto cost = evaluator.cost(nest_);
     if (!cost) {
         throw InternalError("a state of '" + space_->problem->name + "' exceeds a limit of its space");
     }
@@ -87,7 +90,7 @@ uint64_t State::hash(int depth) const {
     return structural_hash(*nest_, num_decisions_made_, depth);
 }
 
-Expansion::Expansion(const State &state, Unenumerated) : state_(state) {
+Expansion::Expansion(const State &state, Unlisted) : state_(state) {
     if (state.is_complete()) {
         return;
     }
@@ -103,7 +106,7 @@ Expansion::Expansion(const State &state, Unenumerated) : state_(state) {
     }
 }
 
-Expansion::Expansion(const State &state) : Expansion(state, Unenumerated{}) {
+Expansion::Expansion(const State &state) : Expansion(state, Unlisted{}) {
     if (!state.is_complete()) {
         enumerate();
     }
@@ -123,7 +126,7 @@ std::optional<std::pair<Decision, State>> Expansion::draw(const State &state, co
     if (state.is_complete()) {
         return std::nullopt;
     }
-    Expansion expansion(state, Unenumerated{});
+    Expansion expansion(state, Unlisted{});
     const auto with_child = [&](const Decision &decision) { return std::pair(decision, expansion.child(decision)); };
     if (expansion.is_easy()) {
         const bool inlinable = expansion.may_inline();
@@ -154,7 +157,7 @@ std::optional<State> Expansion::child_if_legal(const State &state, const Decisio
     if (state.is_complete()) {
         return std::nullopt;
     }
-    Expansion expansion(state, Unenumerated{});
+    Expansion expansion(state, Unlisted{});
     return expansion.is_legal(decision) ? std::optional(expansion.child(decision)) : std::nullopt;
 }
 
@@ -162,7 +165,7 @@ std::optional<Decision> Expansion::only_decision(const State &state) {
     if (state.is_complete()) {
         return std::nullopt;
     }
-    Expansion expansion(state, Unenumerated{});
+    Expansion expansion(state, Unlisted{});
     if (expansion.is_easy()) {
         const bool inlinable = expansion.may_inline();
         if (inlinable && expansion.inlining_is_forced()) {
@@ -223,12 +226,12 @@ void Expansion::enumerate_parallel_options() {
     }
 }
 
-bool Expansion::may_inline() const {
+bool Expansion::may_inline() {
     const Node &func = state_.next_func();
     return func.num_stages == 1 && !func.is_output && inlining_is_accepted();
 }
 
-bool Expansion::inlining_is_accepted() const {
+bool Expansion::inlining_is_accepted() {
     const Space &space = state_.space();
     const Node &func = state_.next_func();
     InlineCalls calls;
@@ -240,7 +243,7 @@ bool Expansion::inlining_is_accepted() const {
     if (space.options.memory_limit < 0) {
         return true;
     }
-    return Evaluator(state_.space_ref()).accepts(*inline_func(*space.problem, *state_.nest(), func));
+    return is_accepted({.kind = Decision::Kind::Inline});
 }
 
 // A pointwise Func between pointwise ones is always inlined (section 7.3, rule 2).
@@ -262,25 +265,31 @@ bool Expansion::inlining_is_forced() const {
 }
 
 bool Expansion::is_accepted(const Decision &decision) {
-    if (!evaluator_) {
-        evaluator_ = std::make_unique<Evaluator>(state_.space_ref());
+    if (!judge_) {
+        judge_ = std::make_unique<Judge>(state_.space_ref());
     }
-    return evaluator_->accepts(*child(decision).nest());
+    judge_->bench.clear();
+    return judge_->evaluator.accepts_child(state_.nest(), *child_nest(judge_->bench, decision));
 }
 
 State Expansion::child(const Decision &decision) {
+    LastingNests lasting;
+    return state_.successor(decision, child_nest(lasting, decision));
+}
+
+LevelRef Expansion::child_nest(NestMaker &make, const Decision &decision) {
     const Space &space = state_.space();
     const Problem &problem = *space.problem;
     switch (decision.kind) {
     case Decision::Kind::Pass:
-        return state_.successor(decision, state_.nest());
+        return state_.nest();
     case Decision::Kind::Inline:
-        return state_.successor(decision, inline_func(problem, *state_.nest(), state_.next_func()));
+        return inline_func(make, problem, *state_.nest(), state_.next_func());
     case Decision::Kind::Parallelize:
-        return state_.successor(decision, apply_parallel(problem, *state_.nest(), state_.next_func(),
-                                                         parallel_options_.at(decision.tile), space.options.subtiling));
+        return apply_parallel(make, problem, *state_.nest(), state_.next_func(), parallel_options_.at(decision.tile),
+                              space.options.subtiling);
     default:
-        return state_.successor(decision, placements_.value().build(decision));
+        return placements_.value().build(make, decision);
     }
 }
 

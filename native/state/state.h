@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nest/level.h"
+#include "nest/nest_maker.h"
 #include "state/decision.h"
 #include "state/evaluator.h"
 #include "state/parallel_options.h"
@@ -70,6 +71,11 @@ private:
 class Expansion {
 public:
     explicit Expansion(const State &state);
+    // Knows the children of decisions that it is given, without a list of them.
+    struct Unlisted {};
+    Expansion(const State &state, Unlisted);
+
+    const State &state() const { return state_; }
 
     // Draws a number below its argument, each as likely as the others.
     using UniformBelow = std::function<uint64_t(uint64_t)>;
@@ -83,6 +89,8 @@ public:
 
     std::span<const Decision> decisions() const { return decisions_; }
     State child(const Decision &decision);
+    // The nest of a child, its levels made by `make`.
+    LevelRef child_nest(NestMaker &make, const Decision &decision);
 
     // What a decision's tuples stand for; empty where the kind has none.
     Extents outer_tile(const Decision &decision);
@@ -92,18 +100,14 @@ public:
     const Level *level(const Decision &decision);
 
 private:
-    friend class State;
-    struct Unenumerated {};
-    Expansion(const State &state, Unenumerated);
-
     // Whether the nests of placements need not be looked at to tell if they are legal.
     bool is_easy() const { return placements_ && state_.space().options.memory_limit < 0; }
     bool is_legal(const Decision &decision);
     void enumerate();
     void enumerate_placements();
     void enumerate_parallel_options();
-    bool may_inline() const;
-    bool inlining_is_accepted() const;
+    bool may_inline();
+    bool inlining_is_accepted();
     bool inlining_is_forced() const;
     bool is_accepted(const Decision &decision);
 
@@ -111,7 +115,13 @@ private:
     std::vector<Decision> decisions_;
     std::optional<Placements> placements_;
     std::vector<ParallelOption> parallel_options_;
-    std::unique_ptr<Evaluator> evaluator_;
+    // For the limits that only a child's nest tells; empty until needed.
+    struct Judge {
+        explicit Judge(const SpaceRef &space) : evaluator(space) {}
+        Evaluator evaluator;
+        Workbench bench;
+    };
+    std::unique_ptr<Judge> judge_;
 };
 
 }  // namespace halidegym

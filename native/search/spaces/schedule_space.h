@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "nest/equality.h"
+#include "nest/hash.h"
+#include "nest/nest_maker.h"
 #include "search/spaces/optional_hooks.h"
 #include "state/evaluator.h"
 #include "state/state.h"
@@ -42,12 +44,13 @@ public:
     }
     std::optional<Decision> only_decision(const State &state) const { return Expansion::only_decision(state); }
     bool inherits_cost(const Decision &decision) const { return decision.kind == Decision::Kind::Pass; }
-    std::optional<double> cost(const State &state) {
-        const auto cost = evaluator_.cost(*state.nest());
-        if (cost && observer_) {
-            observer_(evaluator_.last_features(), *cost);
-        }
-        return cost;
+    std::optional<double> cost(const State &state) { return observed(evaluator_.cost(state.nest())); }
+    // Of a child, without building its state.
+    std::optional<double> cost_of_child(Children &children, const Decision &decision) {
+        return observed(evaluator_.cost_of_child(children.state().nest(), nest_of_child(children, decision)));
+    }
+    uint64_t hash_of_child(Children &children, const Decision &decision, int depth) {
+        return structural_hash(nest_of_child(children, decision), children.state().num_decisions_made() + 1, depth);
     }
     uint64_t hash(const State &state, int depth) const { return state.hash(depth); }
     bool equal(const State &a, const State &b) const {
@@ -55,7 +58,19 @@ public:
     }
 
 private:
+    const Level &nest_of_child(Children &children, const Decision &decision) {
+        bench_.clear();
+        return *children.child_nest(bench_, decision);
+    }
+    std::optional<double> observed(std::optional<double> cost) {
+        if (cost && observer_) {
+            observer_(evaluator_.last_features(), *cost);
+        }
+        return cost;
+    }
+
     SpaceRef space_;
+    Workbench bench_;
     Evaluator evaluator_;
     Observer observer_;
 };

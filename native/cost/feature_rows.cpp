@@ -1,4 +1,4 @@
-#include "cost/features.h"
+#include "cost/feature_rows.h"
 
 #include <algorithm>
 
@@ -34,115 +34,53 @@ double real(int64_t value) {
 
 }  // namespace
 
-Featurizer::Featurizer(const Problem &problem)
-    : problem_(problem), root_regions_(problem),
-      points_minimum_(halidegym::points_computed_minimum(problem, root_regions_)), sites_(problem),
-      loads_(problem, sites_), history_(problem), realizations_(problem.nodes.size()) {
+FeatureRows::FeatureRows(const Problem &problem, const Sites &sites)
+    : problem_(problem), sites_(sites), root_regions_(problem),
+      points_minimum_(points_computed_minimum(problem, root_regions_)), loads_(problem, sites) {
     for (const Stage &stage : problem.stages) {
         std::vector<int> &loops = loop_of_dim_.emplace_back();
         for (const std::string &arg : problem.node_of(stage).args) {
             loops.push_back(loop_over(stage, arg));
         }
     }
-    table_.rows.resize(problem.stages.size());
 }
 
-const FeatureTable &Featurizer::compute(const Level &root) {
-    sites_.locate(root);
-    history_.advance(root, sites_);
-    list_stages();
-    for (const Node &node : problem_.nodes) {
-        if (has_changed(node)) measure_realization(node);
-    }
-    measure_working_sets();
-    const int end = sites_.level(0).end;
-    for (int block = 1; block < end; block = sites_.level(block).end) {
-        if (!history_.is_unchanged(block)) fill_block(block);
-    }
-    for (const NestLevel &level : sites_.levels()) {
-        if (!level.level->inlined.empty()) add_inlined_calls(level);
-    }
-    for (const int stage : table_.stages) {
-        FeatureRow &row = table_.rows[static_cast<size_t>(stage)];
-        fill_root(problem_.stages[static_cast<size_t>(stage)], row);
-        fill_working_sets(problem_.stages[static_cast<size_t>(stage)], row);
-    }
-    return table_;
-}
-
-// The rows of inlined Funcs are sums over all blocks, so they always start anew.
-void Featurizer::list_stages() {
-    table_.stages.clear();
-    for (const Node &node : problem_.nodes) {
-        const NodeSites &sites = sites_.of_node(node.id);
-        if (!sites.is_scheduled()) continue;
-        if (sites.status == NodeSites::Status::Inlined) table_.rows[static_cast<size_t>(node.first_stage)].fill(0);
-        for (int stage = node.first_stage + node.num_stages - 1; stage >= node.first_stage; stage--) {
-            table_.stages.push_back(stage);
-        }
-    }
-}
-
-// Whether the Func is realized in a block that has changed; the stages of one at root are blocks of their own.
-bool Featurizer::has_changed(const Node &node) const {
-    if (sites_.of_node(node.id).status != NodeSites::Status::Realized) return false;
-    for (int s = 0; s < node.num_stages; s++) {
-        const NestLevel &produce = sites_.level(sites_.of_stage(node.first_stage + s).produce);
-        if (!history_.is_unchanged(produce.block)) return true;
-    }
-    return false;
-}
-
-void Featurizer::measure_realization(const Node &node) {
+Realization FeatureRows::realization(const Node &node) const {
     const NodeSites &sites = sites_.of_node(node.id);
     const Bound &at_store = sites_.level(sites.store).level->regions->of(node.id);
     const Bound &at_compute = sites_.level(sites.compute).level->regions->of(node.id);
-    realizations_[static_cast<size_t>(node.id)] = {
+    return {
         .productions = sites_.level(sites.compute).iterations(),
-        .bytes_at_realization = node.bytes_per_point * volume(at_store.computed()),
-        .bytes_at_production = node.bytes_per_point * volume(at_compute.computed()),
+        .bytes_at_realization = node.bytes_per_point * at_store.volume_computed(),
+        .bytes_at_production = node.bytes_per_point * at_compute.volume_computed(),
         .innermost_bytes_at_realization = innermost_bytes(node, at_store, sites.storage_dim),
         .innermost_bytes_at_production = innermost_bytes(node, at_compute, sites.storage_dim),
         .at_store = &at_store,
     };
 }
 
-// Bytes allocated in the body of each level and inside of it (section 3.1).
-void Featurizer::measure_working_sets() {
-    const auto levels = sites_.levels();
-    working_sets_.assign(levels.size(), 0);
-    for (size_t i = levels.size(); i-- > 0;) {
-        for (const int stored : levels[i].level->store_at) {
-            working_sets_[i] += realizations_[static_cast<size_t>(stored)].bytes_at_production;
-        }
-        if (levels[i].parent >= 0) working_sets_[static_cast<size_t>(levels[i].parent)] += working_sets_[i];
-    }
+FeatureRow FeatureRows::of_realized(const Stage &stage, const Realization &realization) {
+    loads_.reset_producers();
+    FeatureRow row{};
+    fill_points(stage, realization, row);
+    fill_innermost(stage, row);
+    fill_task(stage, realization, row);
+    fill_reads(stage, row);
+    fill_root(stage, row);
+    return row;
 }
 
-// The rows of all stages realized in the block.
-void Featurizer::fill_block(int block) {
-    loads_.reset_producers();
-    const int end = sites_.level(block).end;
-    for (int position = block; position < end; position++) {
-        const Level &level = *sites_.level(position).level;
-        if (!level.innermost) continue;
-        const Stage &stage = problem_.stages[static_cast<size_t>(level.stage)];
-        FeatureRow &row = table_.rows[static_cast<size_t>(stage.id)];
-        row.fill(0);
-        fill_points(stage, row);
-        fill_innermost(stage, row);
-        fill_task(stage, row);
-        fill_reads(stage, row);
-    }
-    history_.finish(sites_.level(block).level->stage, loads_.producers());
+FeatureRow FeatureRows::of_inlined(const Stage &stage) const {
+    FeatureRow row{};
+    fill_root(stage, row);
+    return row;
 }
 
 // How often the stage is realized and produced, and how many points that takes.
-void Featurizer::fill_points(const Stage &stage, FeatureRow &row) const {
+void FeatureRows::fill_points(const Stage &stage, const Realization &realization, FeatureRow &row) const {
     const NodeSites &sites = sites_.of_node(stage.node);
     const NestLevel &produce = sites_.level(sites_.of_stage(stage.id).produce);
     const NestLevel &innermost = sites_.level(sites_.of_stage(stage.id).innermost);
-    const Realization &realization = realizations_[static_cast<size_t>(stage.node)];
     const auto loops = realization.at_store->loops(stage.index);
     const int64_t realizations = sites_.level(sites.store).iterations();
     const int64_t points = volume(loops);
@@ -180,7 +118,7 @@ void Featurizer::fill_points(const Stage &stage, FeatureRow &row) const {
 }
 
 // The loops around the innermost level, if the stage has more than that one (sections 5.1 and 5.3).
-void Featurizer::fill_innermost(const Stage &stage, FeatureRow &row) const {
+void FeatureRows::fill_innermost(const Stage &stage, FeatureRow &row) const {
     const StageSites &sites = sites_.of_stage(stage.id);
     row[feature::unrolled_loop_extent] = 1;
     if (sites.innermost == sites.produce) return;
@@ -195,7 +133,7 @@ void Featurizer::fill_innermost(const Stage &stage, FeatureRow &row) const {
 }
 
 // The loops of `level` are unrolled if they are short and of constant extent in the body around them (section 5.3).
-int64_t Featurizer::unrolled_extent(const Stage &stage, const NestLevel &level, int64_t pure_extent) const {
+int64_t FeatureRows::unrolled_extent(const Stage &stage, const NestLevel &level, int64_t pure_extent) const {
     if (pure_extent > max_unrolled_extent) return 1;
     const Level &around = *sites_.level(level.parent).level;
     const auto loops = around.regions->of(stage.node).loops(stage.index);
@@ -206,12 +144,11 @@ int64_t Featurizer::unrolled_extent(const Stage &stage, const NestLevel &level, 
 }
 
 // What one parallel task writes and reads (sections 5.5 and 5.6).
-void Featurizer::fill_task(const Stage &stage, FeatureRow &row) {
+void FeatureRows::fill_task(const Stage &stage, const Realization &realization, FeatureRow &row) {
     const Node &node = problem_.node_of(stage);
     const NodeSites &sites = sites_.of_node(stage.node);
     const int produce = sites_.of_stage(stage.id).produce;
     const NestLevel &level = sites_.level(produce);
-    const Realization &realization = realizations_[static_cast<size_t>(stage.node)];
 
     if (sites.store != 0) {
         row[feature::bytes_at_task] = real(realization.bytes_at_realization);
@@ -243,19 +180,7 @@ void Featurizer::fill_task(const Stage &stage, FeatureRow &row) {
     }
 }
 
-void Featurizer::fill_working_sets(const Stage &stage, FeatureRow &row) const {
-    const auto working_set = [&](int level) { return real(working_sets_[static_cast<size_t>(level)]); };
-    const NodeSites &sites = sites_.of_node(stage.node);
-    row[feature::working_set_at_root] = working_set(0);
-    if (sites.status != NodeSites::Status::Realized) return;
-    const int produce = sites_.of_stage(stage.id).produce;
-    row[feature::working_set] = working_set(produce);
-    row[feature::working_set_at_task] = working_set(sites_.level(produce).block);
-    row[feature::working_set_at_production] = working_set(sites.compute);
-    row[feature::working_set_at_realization] = working_set(sites.store);
-}
-
-void Featurizer::fill_reads(const Stage &stage, FeatureRow &row) {
+void FeatureRows::fill_reads(const Stage &stage, FeatureRow &row) {
     const StageSites &sites = sites_.of_stage(stage.id);
     const NestLevel &innermost = sites_.level(sites.innermost);
     const Extents *unrolled =
@@ -294,40 +219,35 @@ void Featurizer::fill_reads(const Stage &stage, FeatureRow &row) {
     }
 }
 
-// What a level passes on to the Funcs inlined into it (section 6.1). The order of the visits matters (quirk Q5).
-void Featurizer::add_inlined_calls(const NestLevel &level) {
-    const FeatureRow &consumer = table_.rows[static_cast<size_t>(level.level->stage)];
+void FeatureRows::add_calls(FeatureRow &row, const NestLevel &leaf, int64_t calls, const FeatureRow &consumer) {
     const auto merge_minimum = [](double &value, double first, double later) {
         value = value > 0 ? std::min(value, later) : first;
     };
-    for (const auto &[node, calls] : level.level->inlined) {
-        FeatureRow &row = table_.rows[static_cast<size_t>(problem_.nodes[static_cast<size_t>(node)].first_stage)];
-        const double native_vector_size = consumer[feature::native_vector_size];
-        const double pure_extent = consumer[feature::innermost_pure_loop_extent];
-        row[feature::inlined_calls] += real(calls * level.iterations());
-        row[feature::num_vectors] += real(calls) * consumer[feature::num_vectors];
-        row[feature::num_scalars] += real(calls) * consumer[feature::num_scalars];
-        row[feature::native_vector_size] = native_vector_size;
-        merge_minimum(row[feature::vector_size], consumer[feature::vector_size], native_vector_size);
-        merge_minimum(row[feature::innermost_pure_loop_extent], pure_extent, pure_extent);
-        row[feature::inner_parallelism] = 1;
-        row[feature::outer_parallelism] = real(level.outer_parallelism);
-    }
+    const double native_vector_size = consumer[feature::native_vector_size];
+    const double pure_extent = consumer[feature::innermost_pure_loop_extent];
+    row[feature::inlined_calls] += real(calls * leaf.iterations());
+    row[feature::num_vectors] += real(calls) * consumer[feature::num_vectors];
+    row[feature::num_scalars] += real(calls) * consumer[feature::num_scalars];
+    row[feature::native_vector_size] = native_vector_size;
+    merge_minimum(row[feature::vector_size], consumer[feature::vector_size], native_vector_size);
+    merge_minimum(row[feature::innermost_pure_loop_extent], pure_extent, pure_extent);
+    row[feature::inner_parallelism] = 1;
+    row[feature::outer_parallelism] = real(leaf.outer_parallelism);
 }
 
 // What follows from the whole pipeline, for realized and inlined Funcs alike.
-void Featurizer::fill_root(const Stage &stage, FeatureRow &row) const {
+void FeatureRows::fill_root(const Stage &stage, FeatureRow &row) const {
     const Node &node = problem_.node_of(stage);
     const Bound &bound = root_regions_.of(node.id);
     const int innermost = sites_.of_stage(stage.id).innermost;
     row[feature::points_computed_minimum] = real(points_minimum_[static_cast<size_t>(stage.id)]);
-    row[feature::bytes_at_root] = real(node.bytes_per_point * volume(bound.computed()));
+    row[feature::bytes_at_root] = real(node.bytes_per_point * bound.volume_computed());
     row[feature::innermost_bytes_at_root] =
         real(innermost_bytes(node, bound, sites_.level(innermost).level->vector_dim));
 }
 
 // Of an inlined Func the dimension is its consumer's, which may have more of them.
-int64_t Featurizer::innermost_bytes(const Node &node, const Bound &bound, int dimension) const {
+int64_t FeatureRows::innermost_bytes(const Node &node, const Bound &bound, int dimension) const {
     const auto region = bound.computed();
     if (dimension >= static_cast<int>(region.size())) return node.bytes_per_point;
     return node.bytes_per_point * region[static_cast<size_t>(dimension)].extent();

@@ -1,0 +1,131 @@
+#include "cost/nest_costs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace halidegym {
+
+namespace {
+
+// So many that most parents need no more, and few enough to search.
+constexpr size_t max_variants = 48;
+
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+
+// In the model's order, as the reference does it.
+float sum(const std::vector<float> &costs) {
+    float total = 0;
+    for (const float cost : costs) {
+        total += cost;
+    }
+    return total;
+}
+
+}  // namespace
+
+NestCosts::NestCosts(std::shared_ptr<const CostModel> model, const NestTable &nest)
+    : model_(std::move(model)), nest_(nest) {}
+
+float NestCosts::start() {
+    const auto stages = nest_.stages();
+    rows_.resize(stages.size());
+    working_sets_.resize(stages.size());
+    kept_from_.clear();
+    kept_to_.clear();
+    positions_.clear();
+    batch_.clear();
+    for (size_t w = 0; w < stages.size(); w++) {
+        kept_from_.push_back(&nest_.row(stages[w]));
+        kept_to_.push_back(&rows_[w]);
+        working_sets_[w] = nest_.working_sets(stages[w]);
+        positions_.push_back(w);
+        batch_.push_back(rated(w, rows_[w]));
+    }
+    model_->network().keep(kept_from_, kept_to_);
+    costs_.resize(stages.size());
+    rate(costs_);
+    num_variants_ = 0;
+    variant(nest_.working_set_at_root()) = costs_;
+    return sum(costs_);
+}
+
+float NestCosts::look_at() {
+    const auto stages = nest_.stages();
+    std::vector<float> &shared = variant(nest_.working_set_at_root());
+    costs_.resize(stages.size());
+    positions_.clear();
+    known_later_.clear();
+    batch_.clear();
+    kept_from_.clear();
+    kept_to_.clear();
+    own_rows_.resize(std::max(own_rows_.size(), nest_.own_rows().size()));
+    for (size_t w = 0; w < stages.size(); w++) {
+        const int stage = stages[w];
+        if (nest_.has_own_row(stage)) {
+            KeptRow &row = own_rows_[kept_to_.size()];
+            kept_from_.push_back(&nest_.row(stage));
+            kept_to_.push_back(&row);
+            positions_.push_back(w);
+            batch_.push_back(rated(w, row));
+            continue;
+        }
+        // Of the root's own, which every row may see, the variant takes care.
+        if (nest_.has_own_sites(stage)) {
+            const auto now = nest_.working_sets(stage);
+            if (!std::equal(now.begin(), now.end() - 1, working_sets_[w].begin())) {
+                positions_.push_back(w);
+                batch_.push_back(rated(w, rows_[w]));
+                continue;
+            }
+        }
+        if (std::isnan(shared[w])) {
+            known_later_.push_back(w);
+            positions_.push_back(w);
+            batch_.push_back(rated(w, rows_[w]));
+        } else {
+            costs_[w] = shared[w];
+        }
+    }
+    model_->network().keep(kept_from_, kept_to_);
+    rate(costs_);
+    for (const size_t w : known_later_) {
+        shared[w] = costs_[w];
+    }
+    return sum(costs_);
+}
+
+RatedRow NestCosts::rated(size_t position, const KeptRow &row) const {
+    RatedRow rated{.row = &row,
+                   .algorithm = &model_->algorithm_part(position),
+                   .is_first = position == 0,
+                   .working_sets = {}};
+    std::ranges::transform(nest_.working_sets(nest_.stages()[position]), rated.working_sets.begin(),
+                           [](int64_t bytes) { return static_cast<float>(static_cast<double>(bytes)); });
+    return rated;
+}
+
+void NestCosts::rate(std::vector<float> &costs) {
+    batch_costs_.resize(batch_.size());
+    model_->network().rate(batch_, model_->parallelism(), batch_costs_);
+    for (size_t i = 0; i < positions_.size(); i++) {
+        costs[positions_[i]] = batch_costs_[i];
+    }
+}
+
+// Of the parent's rows; when there are many, another one is given up.
+std::vector<float> &NestCosts::variant(int64_t working_set_at_root) {
+    for (size_t i = 0; i < num_variants_; i++) {
+        if (variants_[i].working_set_at_root == working_set_at_root) return variants_[i].costs;
+    }
+    const size_t index = num_variants_ < max_variants
+                             ? num_variants_++
+                             : 1 + static_cast<size_t>(static_cast<uint64_t>(working_set_at_root) % (max_variants - 1));
+    variants_.resize(std::max(variants_.size(), num_variants_));
+    variants_[index].working_set_at_root = working_set_at_root;
+    variants_[index].costs.assign(rows_.size(), unknown);
+    return variants_[index].costs;
+}
+
+}  // namespace halidegym

@@ -1,0 +1,308 @@
+#include "cost/nest_table.h"
+
+#include <algorithm>
+
+// Sections and quirks are those of docs/specification/schedule-features.md.
+
+namespace halidegym {
+
+namespace {
+
+using Status = NodeSites::Status;
+
+}  // namespace
+
+NestTable::NestTable(const Problem &problem)
+    : problem_(problem), sites_(problem), features_(problem, sites_), rows_(problem.stages.size()),
+      readers_(problem.nodes.size()), inlined_(problem.nodes.size()), parents_realizations_(problem.nodes.size()),
+      realizations_(problem.nodes.size()), childs_rows_(problem.stages.size()), own_rows_(problem.stages.size()),
+      own_realizations_(problem.nodes.size()), same_sites_(problem.stages.size()), own_inlined_(problem.nodes.size()),
+      own_inlined_nodes_(problem.nodes.size()) {
+    table_.rows.resize(problem.stages.size());
+}
+
+void NestTable::start(const Level &parent) {
+    forget();
+    sites_.locate(parent);
+    list_parents_stages();
+    measure_realizations();
+    parents_realizations_ = realizations_;
+    own_realizations_.clear();
+    working_sets_.assign(1, 0);
+    for (const int stored : parent.store_at) {
+        working_sets_.front() += realizations_[static_cast<size_t>(stored)].bytes_at_production;
+    }
+    measure_blocks();
+    parents_working_set_ = working_sets_.front();
+    fill_parents_rows();
+}
+
+// Back to the parent.
+void NestTable::forget() {
+    for (const int node : own_realizations_.members()) {
+        realizations_[static_cast<size_t>(node)] = parents_realizations_[static_cast<size_t>(node)];
+    }
+    own_realizations_.clear();
+    own_rows_.clear();
+    same_sites_.clear();
+    for (const int node : own_inlined_nodes_.members()) {
+        own_inlined_[static_cast<size_t>(node)].clear();
+    }
+    own_inlined_nodes_.clear();
+    stages_.resize(num_parents_stages_);
+}
+
+void NestTable::look_at(const Level &child) {
+    forget();
+    sites_.locate_child(child);
+    for (const int node : sites_.nodes()) {
+        if (!sites_.of_node(node).is_scheduled() || sites_.parents_of_node(node).is_scheduled()) continue;
+        const Node &scheduled = problem_.nodes[static_cast<size_t>(node)];
+        for (int s = scheduled.num_stages - 1; s >= 0; s--) {
+            stages_.push_back(scheduled.first_stage + s);
+        }
+    }
+    measure_realizations();
+    measure_root();
+    measure_blocks();
+    find_moved();
+    fill_childs_rows();
+    fill_inlined_rows();
+}
+
+void NestTable::list_parents_stages() {
+    stages_.clear();
+    for (const Node &node : problem_.nodes) {
+        if (!sites_.of_node(node.id).is_scheduled()) continue;
+        for (int s = node.num_stages - 1; s >= 0; s--) {
+            stages_.push_back(node.first_stage + s);
+        }
+    }
+    num_parents_stages_ = stages_.size();
+}
+
+void NestTable::measure_realizations() {
+    for (const int node : sites_.nodes()) {
+        if (sites_.of_node(node).status != Status::Realized) continue;
+        own_realizations_.insert(node);
+        realizations_[static_cast<size_t>(node)] = features_.realization(problem_.nodes[static_cast<size_t>(node)]);
+    }
+}
+
+// The working set of the root is the parent's, but for what the child stores there and the blocks that it replaces.
+void NestTable::measure_root() {
+    int64_t &bytes = working_sets_.front();
+    bytes = parents_working_set_;
+    for (const int node : own_realizations_.members()) {
+        if (sites_.of_node(node).store != 0) continue;
+        bytes += realizations_[static_cast<size_t>(node)].bytes_at_production;
+        if (sites_.parents_of_node(node).status == Status::Realized) {
+            bytes -= parents_realizations_[static_cast<size_t>(node)].bytes_at_production;
+        }
+    }
+    for (const Sites::Block &block : sites_.blocks()) {
+        if (block.replaced >= 0) bytes -= working_sets_[static_cast<size_t>(block.replaced)];
+    }
+}
+
+// Bytes allocated in the body of each level and inside of it (section 3.1), for the blocks that are visited.
+void NestTable::measure_blocks() {
+    working_sets_.resize(static_cast<size_t>(sites_.begin()));
+    working_sets_.resize(static_cast<size_t>(sites_.end()), 0);
+    for (int i = sites_.end() - 1; i >= sites_.begin(); i--) {
+        const NestLevel &level = sites_.level(i);
+        int64_t &bytes = working_sets_[static_cast<size_t>(i)];
+        for (const int stored : level.level->store_at) {
+            bytes += realizations_[static_cast<size_t>(stored)].bytes_at_production;
+        }
+        working_sets_[static_cast<size_t>(level.parent)] += bytes;
+    }
+}
+
+NestTable::WorkingSets NestTable::working_sets(int stage) const {
+    const auto at = [&](int level) { return working_sets_[static_cast<size_t>(level)]; };
+    const NodeSites &sites = sites_.of_node(problem_.stages[static_cast<size_t>(stage)].node);
+    if (sites.status != Status::Realized) return {0, 0, 0, at(0)};
+    return {at(sites_.level(sites_.of_stage(stage).produce).block), at(sites.compute), at(sites.store), at(0)};
+}
+
+double NestTable::working_set(int stage) const {
+    return static_cast<double>(working_sets_[static_cast<size_t>(sites_.of_stage(stage).produce)]);
+}
+
+FeatureRow NestTable::realized_row(const Stage &stage) {
+    FeatureRow row = features_.of_realized(stage, realizations_[static_cast<size_t>(stage.node)]);
+    row[feature::working_set] = working_set(stage.id);
+    return row;
+}
+
+void NestTable::fill_parents_rows() {
+    for (auto &readers : readers_) {
+        readers.clear();
+    }
+    for (auto &leaves : inlined_) {
+        leaves.clear();
+    }
+    for (int position = sites_.begin(); position < sites_.end(); position++) {
+        const Level &level = *sites_.level(position).level;
+        if (!level.innermost) continue;
+        const Stage &stage = problem_.stages[static_cast<size_t>(level.stage)];
+        rows_[static_cast<size_t>(stage.id)] = realized_row(stage);
+        for (const int producer : features_.producers()) {
+            readers_[static_cast<size_t>(producer)].push_back(stage.id);
+        }
+        for (const auto &[node, calls] : level.inlined) {
+            inlined_[static_cast<size_t>(node)].push_back({position, calls});
+        }
+    }
+    for (const Node &node : problem_.nodes) {
+        if (sites_.of_node(node.id).status == Status::Inlined) {
+            rows_[static_cast<size_t>(node.first_stage)] = inlined_row(node);
+        }
+    }
+}
+
+// Whether the same happens in the bodies of two levels, as often.
+bool NestTable::is_same_body(int a, int b) const {
+    const NestLevel &x = sites_.level(a);
+    const NestLevel &y = sites_.level(b);
+    return a == b || (x.level->regions == y.level->regions && x.instances == y.instances && x.trips == y.trips);
+}
+
+// Whether others see another place of the Func than in the parent. Levels of other positions may still be the same.
+bool NestTable::is_moved(int node) const {
+    const NodeSites &now = sites_.of_node(node);
+    const NodeSites &before = sites_.parents_of_node(node);
+    if (now.status != before.status || now.storage_dim != before.storage_dim) return true;
+    if (now.status == Status::Inlined) return false;
+    const auto regions = [&](int level) { return sites_.level(level).level->regions.get(); };
+    if (regions(now.compute) != regions(before.compute) || regions(now.store) != regions(before.store)) return true;
+    return now.status == Status::Realized &&
+           sites_.level(now.store).iterations() != sites_.level(before.store).iterations();
+}
+
+void NestTable::find_moved() {
+    moved_.clear();
+    for (const int node : sites_.nodes()) {
+        if (is_moved(node)) moved_.push_back(node);
+    }
+}
+
+// Whether all levels that the stage's row depends on are those of the parent, wherever they lie now.
+bool NestTable::is_same_site(const Stage &stage) const {
+    const StageSites &now = sites_.of_stage(stage.id);
+    const StageSites &before = sites_.parents_of_stage(stage.id);
+    if (before.innermost < 0) return false;
+    const NodeSites &node_now = sites_.of_node(stage.node);
+    const NodeSites &node_before = sites_.parents_of_node(stage.node);
+    if (node_now.storage_dim != node_before.storage_dim || !is_same_body(node_now.store, node_before.store) ||
+        !is_same_body(node_now.compute, node_before.compute) ||
+        (now.innermost == now.produce) != (before.innermost == before.produce)) {
+        return false;
+    }
+    const auto is_same_level = [&](int a, int b) {
+        return a == b || (is_same_body(a, b) && sites_.level(a).level->size == sites_.level(b).level->size);
+    };
+    const NestLevel &produce_now = sites_.level(now.produce);
+    const NestLevel &produce_before = sites_.level(before.produce);
+    if (produce_now.tasks != produce_before.tasks ||
+        produce_now.outer_parallelism != produce_before.outer_parallelism) {
+        return false;
+    }
+    if (node_now.compute == 0 && (produce_now.level->parallel != produce_before.level->parallel ||
+                                  !is_same_level(now.produce, before.produce))) {
+        return false;
+    }
+    if (!is_same_level(now.innermost, before.innermost)) return false;
+    const int parent_now = sites_.level(now.innermost).parent;
+    const int parent_before = sites_.level(before.innermost).parent;
+    if (!is_same_level(parent_now, parent_before)) return false;
+    const int around_now = sites_.level(parent_now).parent;
+    const int around_before = sites_.level(parent_before).parent;
+    return around_now < 0 || around_before < 0
+               ? around_now == around_before
+               : sites_.level(around_now).level->regions == sites_.level(around_before).level->regions;
+}
+
+void NestTable::add_own_row(int stage, const FeatureRow &row) {
+    own_rows_.insert(stage);
+    childs_rows_[static_cast<size_t>(stage)] = row;
+}
+
+void NestTable::fill_childs_rows() {
+    const auto fill = [&](int stage) {
+        if (!own_rows_.contains(stage)) add_own_row(stage, realized_row(problem_.stages[static_cast<size_t>(stage)]));
+    };
+    for (int position = sites_.begin(); position < sites_.end(); position++) {
+        const Level &level = *sites_.level(position).level;
+        if (!level.innermost) continue;
+        if (is_same_site(problem_.stages[static_cast<size_t>(level.stage)])) {
+            same_sites_.insert(level.stage);
+        } else {
+            fill(level.stage);
+        }
+        for (const auto &[node, calls] : level.inlined) {
+            own_inlined_[static_cast<size_t>(node)].push_back({position, calls});
+            own_inlined_nodes_.insert(node);
+        }
+    }
+    for (const int node : moved_) {
+        for (const int reader : readers_[static_cast<size_t>(node)]) {
+            fill(reader);
+        }
+    }
+    for (const int stage : same_sites_.members()) {
+        const double bytes = working_set(stage);
+        if (row(stage)[feature::working_set] == bytes) continue;
+        if (!own_rows_.contains(stage)) add_own_row(stage, row(stage));
+        childs_rows_[static_cast<size_t>(stage)][feature::working_set] = bytes;
+    }
+}
+
+// A sum over leaves that have not changed has not changed either.
+void NestTable::fill_inlined_rows() {
+    for (const int id : own_inlined_nodes_.members()) {
+        const Node &node = problem_.nodes[static_cast<size_t>(id)];
+        const auto &leaves = own_inlined_[static_cast<size_t>(id)];
+        const bool was_inlined = sites_.parents_of_node(id).status == Status::Inlined;
+        if (was_inlined && std::ranges::all_of(leaves, [&](const InlinedAt &leaf) {
+                return same_sites_.contains(sites_.level(leaf.position).level->stage);
+            })) {
+            continue;
+        }
+        add_own_row(node.first_stage, inlined_row(node));
+    }
+}
+
+FeatureRow NestTable::inlined_row(const Node &node) const {
+    FeatureRow sum = features_.of_inlined(problem_.stages[static_cast<size_t>(node.first_stage)]);
+    const auto add = [&](const InlinedAt &leaf) {
+        const NestLevel &level = sites_.level(leaf.position);
+        FeatureRows::add_calls(sum, level, leaf.calls, row(level.level->stage));
+    };
+    const auto order = [&](const InlinedAt &leaf) { return sites_.level(leaf.position).order; };
+    const auto &own = own_inlined_[static_cast<size_t>(node.id)];
+    auto next = own.begin();
+    for (const InlinedAt &leaf : inlined_[static_cast<size_t>(node.id)]) {
+        for (; next != own.end() && order(*next) <= order(leaf); ++next) {
+            add(*next);
+        }
+        if (!sites_.is_replaced(order(leaf))) add(leaf);
+    }
+    std::for_each(next, own.end(), add);
+    return sum;
+}
+
+const FeatureTable &NestTable::table() {
+    table_.stages.assign(stages_.begin(), stages_.end());
+    for (const int stage : stages_) {
+        FeatureRow &complete = table_.rows[static_cast<size_t>(stage)];
+        complete = row(stage);
+        const WorkingSets bytes = working_sets(stage);
+        std::ranges::transform(bytes, complete.begin() + feature::working_set_at_task,
+                               [](int64_t value) { return static_cast<double>(value); });
+    }
+    return table_;
+}
+
+}  // namespace halidegym

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+
+#include "nest/level.h"
+
+namespace halidegym {
+
+// A level that is being made; nobody else sees it until it becomes a LevelRef.
+using Draft = std::shared_ptr<Level>;
+
+// Makes the levels and regions of an edited nest.
+class NestMaker {
+public:
+    virtual ~NestMaker() = default;
+
+    // An empty level.
+    virtual Draft level() = 0;
+    virtual Draft copy(const Level &level) = 0;
+    // Of a level of `stage`, whose own record is `own` with its loops replaced.
+    virtual RegionsRef regions(const Problem &problem, const Stage &stage, const Bound &own,
+                               std::span<const Span> loops) = 0;
+};
+
+// Of nests that last: whoever holds a level owns it, and all that it refers to.
+class LastingNests final : public NestMaker {
+public:
+    Draft level() override { return std::make_shared<Level>(); }
+    Draft copy(const Level &level) override { return std::make_shared<Level>(level); }
+    RegionsRef regions(const Problem &problem, const Stage &stage, const Bound &own,
+                       std::span<const Span> loops) override {
+        return std::make_shared<const Regions>(problem, stage, own, loops);
+    }
+};
+
+// Of nests that are looked at once, say to rate a child of a state: its references own nothing, and everything it made
+// since the last `clear` is gone with the next one. What is edited must live longer. It allocates nothing once it has
+// grown to what the largest edit takes.
+class Workbench final : public NestMaker {
+public:
+    Workbench() = default;
+    Workbench(const Workbench &) = delete;
+    Workbench &operator=(const Workbench &) = delete;
+
+    Draft level() override;
+    Draft copy(const Level &level) override;
+    RegionsRef regions(const Problem &problem, const Stage &stage, const Bound &own,
+                       std::span<const Span> loops) override;
+    void clear() {
+        used_levels_ = 0;
+        used_regions_ = 0;
+    }
+
+private:
+    std::deque<Level> levels_;
+    std::deque<Regions> regions_;
+    size_t used_levels_ = 0;
+    size_t used_regions_ = 0;
+};
+
+}  // namespace halidegym
