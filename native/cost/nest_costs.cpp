@@ -72,7 +72,7 @@ float NestCosts::look_at() {
             continue;
         }
         // Of the root's own, which every row may see, the variant takes care.
-        if (nest_.has_own_sites(stage)) {
+        if (nest_.is_in_own_block(stage)) {
             const auto now = nest_.working_sets(stage);
             if (!std::equal(now.begin(), now.end() - 1, working_sets_[w].begin())) {
                 positions_.push_back(w);

@@ -16,8 +16,7 @@ NestTable::NestTable(const Problem &problem)
     : problem_(problem), sites_(problem), features_(problem, sites_), rows_(problem.stages.size()),
       readers_(problem.nodes.size()), inlined_(problem.nodes.size()), parents_realizations_(problem.nodes.size()),
       realizations_(problem.nodes.size()), childs_rows_(problem.stages.size()), own_rows_(problem.stages.size()),
-      own_realizations_(problem.nodes.size()), same_sites_(problem.stages.size()), own_inlined_(problem.nodes.size()),
-      own_inlined_nodes_(problem.nodes.size()) {
+      own_realizations_(problem.nodes.size()), to_sum_(problem.nodes.size()) {
     table_.rows.resize(problem.stages.size());
 }
 
@@ -25,9 +24,10 @@ void NestTable::start(const Level &parent) {
     forget();
     sites_.locate(parent);
     list_parents_stages();
-    measure_realizations();
+    for (const int node : sites_.nodes()) {
+        if (sites_.of_node(node).status == Status::Realized) measure_realization(node);
+    }
     parents_realizations_ = realizations_;
-    own_realizations_.clear();
     working_sets_.assign(1, 0);
     for (const int stored : parent.store_at) {
         working_sets_.front() += realizations_[static_cast<size_t>(stored)].bytes_at_production;
@@ -44,11 +44,6 @@ void NestTable::forget() {
     }
     own_realizations_.clear();
     own_rows_.clear();
-    same_sites_.clear();
-    for (const int node : own_inlined_nodes_.members()) {
-        own_inlined_[static_cast<size_t>(node)].clear();
-    }
-    own_inlined_nodes_.clear();
     stages_.resize(num_parents_stages_);
 }
 
@@ -62,7 +57,7 @@ void NestTable::look_at(const Level &child) {
             stages_.push_back(scheduled.first_stage + s);
         }
     }
-    measure_realizations();
+    measure_childs_realizations();
     measure_root();
     measure_blocks();
     find_moved();
@@ -81,11 +76,22 @@ void NestTable::list_parents_stages() {
     num_parents_stages_ = stages_.size();
 }
 
-void NestTable::measure_realizations() {
+bool NestTable::is_same_realization(int node) const {
+    const NodeSites &now = sites_.of_node(node);
+    const NodeSites &before = sites_.parents_of_node(node);
+    return before.status == Status::Realized && now.storage_dim == before.storage_dim &&
+           sites_.is_same_body(now.store, before.store) && sites_.is_same_body(now.compute, before.compute);
+}
+
+void NestTable::measure_realization(int node) {
+    realizations_[static_cast<size_t>(node)] = features_.realization(problem_.nodes[static_cast<size_t>(node)]);
+}
+
+void NestTable::measure_childs_realizations() {
     for (const int node : sites_.nodes()) {
-        if (sites_.of_node(node).status != Status::Realized) continue;
+        if (sites_.of_node(node).status != Status::Realized || is_same_realization(node)) continue;
         own_realizations_.insert(node);
-        realizations_[static_cast<size_t>(node)] = features_.realization(problem_.nodes[static_cast<size_t>(node)]);
+        measure_realization(node);
     }
 }
 
@@ -100,15 +106,18 @@ void NestTable::measure_root() {
             bytes -= parents_realizations_[static_cast<size_t>(node)].bytes_at_production;
         }
     }
-    for (const Sites::Block &block : sites_.blocks()) {
-        if (block.replaced >= 0) bytes -= working_sets_[static_cast<size_t>(block.replaced)];
+    for (const int block : sites_.replaced_blocks()) {
+        bytes -= working_sets_[static_cast<size_t>(block)];
     }
 }
 
-// Bytes allocated in the body of each level and inside of it (section 3.1), for the blocks that are visited.
+// Bytes allocated in the body of each level and inside of it (section 3.1), for the levels that are visited.
 void NestTable::measure_blocks() {
     working_sets_.resize(static_cast<size_t>(sites_.begin()));
     working_sets_.resize(static_cast<size_t>(sites_.end()), 0);
+    for (const auto [position, parent] : sites_.kept()) {
+        working_sets_[static_cast<size_t>(parent)] += working_sets_[static_cast<size_t>(position)];
+    }
     for (int i = sites_.end() - 1; i >= sites_.begin(); i--) {
         const NestLevel &level = sites_.level(i);
         int64_t &bytes = working_sets_[static_cast<size_t>(i)];
@@ -120,14 +129,14 @@ void NestTable::measure_blocks() {
 }
 
 NestTable::WorkingSets NestTable::working_sets(int stage) const {
-    const auto at = [&](int level) { return working_sets_[static_cast<size_t>(level)]; };
+    const auto at = [&](int level) { return working_sets_[static_cast<size_t>(sites_.current(level))]; };
     const NodeSites &sites = sites_.of_node(problem_.stages[static_cast<size_t>(stage)].node);
     if (sites.status != Status::Realized) return {0, 0, 0, at(0)};
     return {at(sites_.level(sites_.of_stage(stage).produce).block), at(sites.compute), at(sites.store), at(0)};
 }
 
 double NestTable::working_set(int stage) const {
-    return static_cast<double>(working_sets_[static_cast<size_t>(sites_.of_stage(stage).produce)]);
+    return static_cast<double>(working_sets_[static_cast<size_t>(sites_.current(sites_.of_stage(stage).produce))]);
 }
 
 FeatureRow NestTable::realized_row(const Stage &stage) {
@@ -157,16 +166,9 @@ void NestTable::fill_parents_rows() {
     }
     for (const Node &node : problem_.nodes) {
         if (sites_.of_node(node.id).status == Status::Inlined) {
-            rows_[static_cast<size_t>(node.first_stage)] = inlined_row(node);
+            rows_[static_cast<size_t>(node.first_stage)] = inlined_row(node, inlined_[static_cast<size_t>(node.id)]);
         }
     }
-}
-
-// Whether the same happens in the bodies of two levels, as often.
-bool NestTable::is_same_body(int a, int b) const {
-    const NestLevel &x = sites_.level(a);
-    const NestLevel &y = sites_.level(b);
-    return a == b || (x.level->regions == y.level->regions && x.instances == y.instances && x.trips == y.trips);
 }
 
 // Whether others see another place of the Func than in the parent. Levels of other positions may still be the same.
@@ -195,13 +197,13 @@ bool NestTable::is_same_site(const Stage &stage) const {
     if (before.innermost < 0) return false;
     const NodeSites &node_now = sites_.of_node(stage.node);
     const NodeSites &node_before = sites_.parents_of_node(stage.node);
-    if (node_now.storage_dim != node_before.storage_dim || !is_same_body(node_now.store, node_before.store) ||
-        !is_same_body(node_now.compute, node_before.compute) ||
+    if (node_now.storage_dim != node_before.storage_dim || !sites_.is_same_body(node_now.store, node_before.store) ||
+        !sites_.is_same_body(node_now.compute, node_before.compute) ||
         (now.innermost == now.produce) != (before.innermost == before.produce)) {
         return false;
     }
     const auto is_same_level = [&](int a, int b) {
-        return a == b || (is_same_body(a, b) && sites_.level(a).level->size == sites_.level(b).level->size);
+        return a == b || (sites_.is_same_body(a, b) && sites_.level(a).level->size == sites_.level(b).level->size);
     };
     const NestLevel &produce_now = sites_.level(now.produce);
     const NestLevel &produce_before = sites_.level(before.produce);
@@ -233,63 +235,51 @@ void NestTable::fill_childs_rows() {
     const auto fill = [&](int stage) {
         if (!own_rows_.contains(stage)) add_own_row(stage, realized_row(problem_.stages[static_cast<size_t>(stage)]));
     };
-    for (int position = sites_.begin(); position < sites_.end(); position++) {
-        const Level &level = *sites_.level(position).level;
-        if (!level.innermost) continue;
-        if (is_same_site(problem_.stages[static_cast<size_t>(level.stage)])) {
-            same_sites_.insert(level.stage);
-        } else {
-            fill(level.stage);
-        }
-        for (const auto &[node, calls] : level.inlined) {
-            own_inlined_[static_cast<size_t>(node)].push_back({position, calls});
-            own_inlined_nodes_.insert(node);
-        }
+    for (const int id : sites_.stages()) {
+        const Stage &stage = problem_.stages[static_cast<size_t>(id)];
+        if (sites_.of_node(stage.node).status == Status::Realized && !is_same_site(stage)) fill(id);
     }
     for (const int node : moved_) {
         for (const int reader : readers_[static_cast<size_t>(node)]) {
             fill(reader);
         }
     }
-    for (const int stage : same_sites_.members()) {
-        const double bytes = working_set(stage);
-        if (row(stage)[feature::working_set] == bytes) continue;
-        if (!own_rows_.contains(stage)) add_own_row(stage, row(stage));
-        childs_rows_[static_cast<size_t>(stage)][feature::working_set] = bytes;
+    for (const int id : sites_.stages()) {
+        if (sites_.of_node(problem_.stages[static_cast<size_t>(id)].node).status != Status::Realized) continue;
+        const double bytes = working_set(id);
+        if (row(id)[feature::working_set] == bytes) continue;
+        if (!own_rows_.contains(id)) add_own_row(id, row(id));
+        childs_rows_[static_cast<size_t>(id)][feature::working_set] = bytes;
     }
 }
 
-// A sum over leaves that have not changed has not changed either.
+// Of the Func that the child inlines, and of those for which something has changed at a leaf that they are inlined into.
 void NestTable::fill_inlined_rows() {
-    for (const int id : own_inlined_nodes_.members()) {
-        const Node &node = problem_.nodes[static_cast<size_t>(id)];
-        const auto &leaves = own_inlined_[static_cast<size_t>(id)];
-        const bool was_inlined = sites_.parents_of_node(id).status == Status::Inlined;
-        if (was_inlined && std::ranges::all_of(leaves, [&](const InlinedAt &leaf) {
-                return same_sites_.contains(sites_.level(leaf.position).level->stage);
-            })) {
-            continue;
+    to_sum_.clear();
+    newly_inlined_.clear();
+    for (int position = sites_.begin(); position < sites_.end(); position++) {
+        const Level &level = *sites_.level(position).level;
+        if (level.inlined.empty()) continue;
+        const bool is_same = is_same_site(problem_.stages[static_cast<size_t>(level.stage)]);
+        for (const auto &[node, calls] : level.inlined) {
+            const bool is_new = sites_.parents_of_node(node).status != Status::Inlined;
+            if (is_new) newly_inlined_.push_back({position, calls});
+            if (is_new || !is_same) to_sum_.insert(node);
         }
-        add_own_row(node.first_stage, inlined_row(node));
+    }
+    for (const int id : to_sum_.members()) {
+        const Node &node = problem_.nodes[static_cast<size_t>(id)];
+        const bool is_new = sites_.parents_of_node(id).status != Status::Inlined;
+        add_own_row(node.first_stage, inlined_row(node, is_new ? newly_inlined_ : inlined_[static_cast<size_t>(id)]));
     }
 }
 
-FeatureRow NestTable::inlined_row(const Node &node) const {
+FeatureRow NestTable::inlined_row(const Node &node, std::span<const InlinedAt> leaves) const {
     FeatureRow sum = features_.of_inlined(problem_.stages[static_cast<size_t>(node.first_stage)]);
-    const auto add = [&](const InlinedAt &leaf) {
-        const NestLevel &level = sites_.level(leaf.position);
+    for (const InlinedAt &leaf : leaves) {
+        const NestLevel &level = sites_.level(sites_.current(leaf.position));
         FeatureRows::add_calls(sum, level, leaf.calls, row(level.level->stage));
-    };
-    const auto order = [&](const InlinedAt &leaf) { return sites_.level(leaf.position).order; };
-    const auto &own = own_inlined_[static_cast<size_t>(node.id)];
-    auto next = own.begin();
-    for (const InlinedAt &leaf : inlined_[static_cast<size_t>(node.id)]) {
-        for (; next != own.end() && order(*next) <= order(leaf); ++next) {
-            add(*next);
-        }
-        if (!sites_.is_replaced(order(leaf))) add(leaf);
     }
-    std::for_each(next, own.end(), add);
     return sum;
 }
 

@@ -52,7 +52,10 @@ public:
     std::span<const int> own_rows() const { return own_rows_.members(); }
     // Whether other working sets of a stage than that of the root may differ from the parent's: it lies in a block that
     // the parent does not have.
-    bool has_own_sites(int stage) const { return sites_.has_changed(stage); }
+    bool is_in_own_block(int stage) const {
+        const int block = sites_.level(sites_.of_stage(stage).produce).block;
+        return block >= sites_.begin() || sites_.current(block) != block;
+    }
     int64_t working_set_at_root() const { return working_sets_.front(); }
     int64_t most_inlined_calls() const { return sites_.most_inlined_calls(); }
 
@@ -68,7 +71,9 @@ private:
 
     void forget();
     void list_parents_stages();
-    void measure_realizations();
+    bool is_same_realization(int node) const;
+    void measure_realization(int node);
+    void measure_childs_realizations();
     void measure_root();
     void measure_blocks();
     double working_set(int stage) const;
@@ -76,11 +81,10 @@ private:
     void fill_parents_rows();
     void find_moved();
     bool is_moved(int node) const;
-    bool is_same_body(int a, int b) const;
     bool is_same_site(const Stage &stage) const;
     void fill_childs_rows();
     void fill_inlined_rows();
-    FeatureRow inlined_row(const Node &node) const;
+    FeatureRow inlined_row(const Node &node, std::span<const InlinedAt> leaves) const;
     void add_own_row(int stage, const FeatureRow &row);
 
     const Problem &problem_;
@@ -102,9 +106,8 @@ private:
     std::vector<int> stages_;
     MarkedSet own_rows_, own_realizations_;
     std::vector<int> moved_;  // nodes
-    MarkedSet same_sites_;    // stages visited whose own levels are those of the parent
-    std::vector<std::vector<InlinedAt>> own_inlined_;  // by node, in the order of the nest
-    MarkedSet own_inlined_nodes_;
+    std::vector<InlinedAt> newly_inlined_;  // of the Func that the child inlines
+    MarkedSet to_sum_;                      // inlined nodes
 
     FeatureTable table_;
 };

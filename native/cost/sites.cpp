@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <utility>
 
 // Sections and quirks are those of docs/specification/schedule-features.md.
 
@@ -10,7 +12,7 @@ namespace halidegym {
 Sites::Sites(const Problem &problem)
     : problem_(problem), producers_(problem.nodes.size()), nodes_(problem.nodes.size()),
       stages_(problem.stages.size()), parents_stages_(problem.stages.size()), changed_nodes_(problem.nodes.size()),
-      changed_stages_(problem.stages.size()), replaced_orders_(problem.stages.size()),
+      changed_stages_(problem.stages.size()),
       to_presume_((problem.nodes.size() + 63) / 64) {
     for (const Edge &edge : problem.edges) {
         const int consumer = problem.stages[static_cast<size_t>(edge.consumer_stage)].node;
@@ -21,12 +23,14 @@ Sites::Sites(const Problem &problem)
 void Sites::locate(const Level &root) {
     levels_.clear();
     blocks_.clear();
-    parents_blocks_.clear();
+    kept_.clear();
+    replaced_.clear();
+    replaced_blocks_.clear();
     changed_nodes_.clear();
     changed_stages_.clear();
-    replaced_orders_.clear();
     root_ = &root;
-    begin_ = 0;
+    begin_ = 1;
+    num_parents_levels_ = std::numeric_limits<int>::max();
     most_inlined_calls_ = 0;
     for (const Node &node : problem_.nodes) {
         NodeSites &sites = nodes_[static_cast<size_t>(node.id)];
@@ -40,18 +44,19 @@ void Sites::locate(const Level &root) {
         }
     }
     std::fill(stages_.begin(), stages_.end(), StageSites{});
-    visit(root, -1, -1);
-    for (size_t i = 0; i < root.children.size(); i++) {
-        blocks_.push_back({static_cast<int>(levels_.size()), -1});
-        parents_blocks_.push_back(blocks_.back().position);
-        visit(*root.children[i], 0, static_cast<int>(i));
+    std::fill(replaced_by_.begin(), replaced_by_.end(), -1);
+    levels_.push_back(entry(root, -1));
+    settle(root, 0);
+    for (const LevelRef &block : root.children) {
+        blocks_.push_back(end());
+        visit(*block, 0, -1);
     }
-    levels_.front().end = static_cast<int>(levels_.size());
+    levels_.front().end = num_parents_levels_ = end();
+    replaced_by_.resize(std::max(replaced_by_.size(), levels_.size()), -1);
     presume_sites();
     parents_nodes_ = nodes_;
     parents_stages_ = stages_;
     parents_most_inlined_calls_ = most_inlined_calls_;
-    begin_ = 1;
 }
 
 void Sites::locate_child(const Level &root) {
@@ -64,10 +69,10 @@ void Sites::locate_child(const Level &root) {
     for (size_t i = 0; i < root.children.size(); i++) {
         const bool is_new = i >= root_->children.size();
         if (!is_new && root.children[i] == root_->children[i]) continue;
-        blocks_.push_back({static_cast<int>(levels_.size()), is_new ? -1 : parents_blocks_[i]});
-        if (!is_new) replaced_orders_.insert(static_cast<int>(i));
-        visit(*root.children[i], 0, static_cast<int>(i));
+        if (!is_new) replaced_blocks_.push_back(blocks_[i]);
+        visit(*root.children[i], 0, is_new ? -1 : blocks_[i]);
     }
+    replaced_by_.resize(std::max(replaced_by_.size(), levels_.size()), -1);
     presume_sites();
 }
 
@@ -78,44 +83,89 @@ void Sites::forget() {
     for (const int stage : changed_stages_.members()) {
         stages_[static_cast<size_t>(stage)] = parents_stages_[static_cast<size_t>(stage)];
     }
+    for (const int position : replaced_) {
+        replaced_by_[static_cast<size_t>(position)] = -1;
+    }
     changed_nodes_.clear();
     changed_stages_.clear();
-    replaced_orders_.clear();
-    blocks_.clear();
-    begin_ = levels_.front().end;
+    kept_.clear();
+    replaced_.clear();
+    replaced_blocks_.clear();
+    begin_ = num_parents_levels_;
     levels_.erase(levels_.begin() + begin_, levels_.end());
     most_inlined_calls_ = parents_most_inlined_calls_;
 }
 
-// All but the root is visited with all levels inside of it.
-void Sites::visit(const Level &level, int parent, int order) {
-    const int position = static_cast<int>(levels_.size());
+NestLevel Sites::entry(const Level &level, int parent) const {
     NestLevel entry{.level = &level,
                     .parent = parent,
                     .end = 0,
                     .depth = 0,
                     .block = -1,
-                    .order = order,
+                    .twin = end(),
                     .trips = level.size.product(),
                     .instances = 1,
                     .tasks = 1,
                     .outer_parallelism = 1};
     if (parent >= 0) {
-        const NestLevel &outer = levels_[static_cast<size_t>(parent)];
+        const NestLevel &outer = this->level(parent);
         entry.depth = outer.depth + 1;
-        entry.block = parent == 0 ? position : outer.block;
+        entry.block = parent == 0 ? end() : outer.block;
         entry.instances = outer.iterations();
         entry.tasks = parent == 0 ? tasks(level) : 1;
         entry.outer_parallelism = outer.outer_parallelism * outer.tasks;
     }
-    levels_.push_back(entry);
+    return entry;
+}
+
+// `twin` is the level of the parent that this one or, if a decision has put it around others, the first one inside of
+// it is an edited copy of; -1 if there is none.
+void Sites::visit(const Level &level, int parent, int twin) {
+    const int position = end();
+    levels_.push_back(entry(level, parent));
+    // A split gives the regions of the level to its inner half.
+    const bool is_edited = twin >= 0 && level.regions == this->level(twin).level->regions;
+    if (is_edited) {
+        replaced_by_[static_cast<size_t>(twin)] = position;
+        replaced_.push_back(twin);
+    }
+    if (position >= num_parents_levels_) levels_.back().twin = is_edited ? twin : -1;
     settle(level, position);
-    if (parent >= 0) {
+    if (!level.children.empty()) visit_children(position, twin, is_edited);
+    levels_[static_cast<size_t>(position)].end = end();
+}
+
+void Sites::visit_children(int position, int twin, bool is_edited) {
+    const Level &level = *this->level(position).level;
+    if (!is_edited) {
         for (const LevelRef &child : level.children) {
-            visit(*child, position, order);
+            visit(*child, position, std::exchange(twin, -1));
+        }
+        return;
+    }
+    // New children come after those of the twin.
+    const bool may_stay = is_in_same_surroundings(position, twin);
+    const int twins_end = this->level(twin).end;
+    int next = twin + 1;
+    for (const LevelRef &child : level.children) {
+        const int childs_twin = next < twins_end ? next : -1;
+        if (childs_twin >= 0) next = this->level(childs_twin).end;
+        if (may_stay && childs_twin >= 0 && this->level(childs_twin).level == child.get()) {
+            kept_.push_back({childs_twin, position});
+        } else {
+            visit(*child, position, childs_twin);
         }
     }
-    levels_[static_cast<size_t>(position)].end = static_cast<int>(levels_.size());
+}
+
+// Whether what lies in the body of the level at this position cannot tell it from its twin.
+bool Sites::is_in_same_surroundings(int position, int twin) const {
+    const NestLevel &a = level(position);
+    const NestLevel &b = level(twin);
+    return a.depth == b.depth && a.instances == b.instances && a.tasks == b.tasks &&
+           a.outer_parallelism == b.outer_parallelism && a.level->size == b.level->size &&
+           a.level->parallel == b.level->parallel &&
+           level(a.parent).level->regions == level(b.parent).level->regions;
 }
 
 void Sites::settle(const Level &level, int position) {
@@ -139,8 +189,8 @@ void Sites::settle(const Level &level, int position) {
     for (const auto &[inlined, calls] : level.inlined) {
         most_inlined_calls_ = std::max(most_inlined_calls_, calls);
         StageSites &sites = change_stage(problem_.nodes[static_cast<size_t>(inlined)].first_stage);
-        // The last of several levels wins (quirk Q4), which may lie in a block that is not visited again.
-        if (sites.innermost >= 0 && levels_[static_cast<size_t>(sites.innermost)].order > entry.order) continue;
+        // The last of several levels wins (quirk Q4), which may be one of the parent that is not visited again.
+        if (sites.innermost >= 0 && this->level(sites.innermost).twin > entry.twin) continue;
         sites = {position, position};
         change_node(inlined) = {NodeSites::Status::Inlined, position, position, -1};
     }
@@ -193,7 +243,7 @@ void Sites::presume_sites() {
             const NodeSites &sites = of_node(id);
             if (sites.status != NodeSites::Status::Unscheduled || node.is_output) continue;
             const int site = presumed_site(node);
-            if (site == sites.compute) continue;
+            if (sites.compute >= 0 && site == current(sites.compute)) continue;
             NodeSites &changed = change_node(id);
             changed.compute = site;
             changed.store = site;
@@ -208,7 +258,7 @@ int Sites::presumed_site(const Node &node) const {
         const Stage &consumer =
             problem_.stages[static_cast<size_t>(problem_.edges[static_cast<size_t>(e)].consumer_stage)];
         const int innermost = of_stage(consumer.id).innermost;
-        const int next = innermost >= 0 ? innermost : of_node(consumer.node).compute;
+        const int next = current(innermost >= 0 ? innermost : of_node(consumer.node).compute);
         site = site < 0 ? next : meet(next, site);
     }
     return site;
@@ -219,12 +269,12 @@ int Sites::meet(int a, int b) const {
     if (a == 0 || b == 0) return 0;
     if (a == b) return a;
     while (level(a).depth > level(b).depth)
-        a = level(a).parent;
+        a = parent(a);
     while (level(b).depth > level(a).depth)
-        b = level(b).parent;
+        b = parent(b);
     do {
-        a = level(a).parent;
-        b = level(b).parent;
+        a = parent(a);
+        b = parent(b);
     } while (a != b);
     return a;
 }

@@ -19,7 +19,7 @@ struct NestLevel {
     int end;     // position after its last descendant
     int depth;   // distance from the root
     int block;   // position of the root child that it lies in or is, -1 for the root
-    int order;   // of that root child among the root's children, -1 for the root
+    int twin;    // of a nest by itself the same position; else that of the parent's level that this is a copy of, or -1
     int64_t trips;
     int64_t instances;  // how often it is entered
     int64_t tasks;
@@ -53,8 +53,9 @@ struct StageSites {
 // presumed ones.
 //
 // Siblings share most of their levels with their parent. So a nest can be located as a child of the one before, its
-// parent: only the root children (blocks) that the parent does not have are visited. Their levels come after all levels
-// of the parent, and the sites of the Funcs in them are replaced, until `forget` brings the parent's back.
+// parent: only levels that the parent does not have are visited, and those that lie in other surroundings than there.
+// They come after all levels of the parent, and the sites of what is in them are replaced, until the next child brings
+// the parent's back. A level of the parent of which the child has an edited copy is replaced by that.
 class Sites {
 public:
     explicit Sites(const Problem &problem);
@@ -62,9 +63,8 @@ public:
     // A nest by itself: levels are depth-first, children in list order. It must stay alive.
     void locate(const Level &root);
 
-    // A child of the nest located last, which it resembles but for some of its blocks and for blocks that come after.
+    // A child of the nest located last: what the edits of one decision make of it.
     void locate_child(const Level &root);
-    void forget();
 
     const NestLevel &level(int position) const { return levels_[static_cast<size_t>(position)]; }
     const NodeSites &of_node(int node) const { return nodes_[static_cast<size_t>(node)]; }
@@ -72,26 +72,43 @@ public:
     // In the parent.
     const NodeSites &parents_of_node(int node) const { return parents_nodes_[static_cast<size_t>(node)]; }
     const StageSites &parents_of_stage(int stage) const { return parents_stages_[static_cast<size_t>(stage)]; }
+    // Sites that stayed may lie at levels that were replaced, whose bodies are the same but for what is stored there:
+    // the level of the child in place of that at this position.
+    int current(int position) const {
+        const int edited = replaced_by_[static_cast<size_t>(position)];
+        return edited >= 0 ? edited : position;
+    }
+    // Whether the same happens in the bodies of two levels, as often.
+    bool is_same_body(int a, int b) const {
+        const NestLevel &x = level(a);
+        const NestLevel &y = level(b);
+        return a == b || (x.level->regions == y.level->regions && x.instances == y.instances && x.trips == y.trips);
+    }
 
-    // What was visited: all blocks of a nest by itself, or those of a child that its parent does not have.
-    struct Block {
-        int position;
-        int replaced;  // position of the parent's block in its place, -1 if it is a new one
-    };
-    std::span<const Block> blocks() const { return blocks_; }
-    // The levels of the blocks visited lie from here to the end.
+    // Positions of the levels visited last: all but the root, or those of a child.
     int begin() const { return begin_; }
     int end() const { return static_cast<int>(levels_.size()); }
-    // Whether the parent's levels at this place are replaced.
-    bool is_replaced(int order) const { return replaced_orders_.contains(order); }
+    // Levels of the parent that stay, with all levels inside of them, in the body of one that was visited.
+    struct Kept {
+        int position;
+        int parent;
+    };
+    std::span<const Kept> kept() const { return kept_; }
+    // Blocks of the parent in whose place others were visited.
+    std::span<const int> replaced_blocks() const { return replaced_blocks_; }
     // Funcs and stages whose sites differ from those in the parent, at least in their positions.
     std::span<const int> nodes() const { return changed_nodes_.members(); }
+    std::span<const int> stages() const { return changed_stages_.members(); }
     bool has_changed(int stage) const { return changed_stages_.contains(stage); }
     // The most calls of a Func that is inlined into one leaf.
     int64_t most_inlined_calls() const { return most_inlined_calls_; }
 
 private:
-    void visit(const Level &level, int parent, int order);
+    void forget();
+    void visit(const Level &level, int parent, int twin);
+    void visit_children(int position, int twin, bool is_edited);
+    NestLevel entry(const Level &level, int parent) const;
+    bool is_in_same_surroundings(int position, int twin) const;
     void settle(const Level &level, int position);
     NodeSites &change_node(int node);
     StageSites &change_stage(int stage);
@@ -99,6 +116,7 @@ private:
     void presume_sites();
     int presumed_site(const Node &node) const;
     int meet(int a, int b) const;
+    int parent(int position) const { return current(level(position).parent); }
 
     const Problem &problem_;
     std::vector<std::vector<int>> producers_;  // by node: what any of its stages calls
@@ -106,11 +124,14 @@ private:
     std::vector<NodeSites> nodes_, parents_nodes_;
     std::vector<StageSites> stages_, parents_stages_;
     const Level *root_ = nullptr;
-    std::vector<int> parents_blocks_;  // positions
+    std::vector<int> blocks_;  // of the parent; positions
+    int num_parents_levels_ = 0;
 
-    std::vector<Block> blocks_;
     int begin_ = 0;
-    MarkedSet changed_nodes_, changed_stages_, replaced_orders_;
+    std::vector<int> replaced_by_;  // by position in the parent, -1 where nothing is replaced
+    std::vector<int> replaced_, replaced_blocks_;
+    std::vector<Kept> kept_;
+    MarkedSet changed_nodes_, changed_stages_;
     std::vector<uint64_t> to_presume_;  // bit per node
     int64_t most_inlined_calls_ = 0;
     int64_t parents_most_inlined_calls_ = 0;

@@ -52,6 +52,15 @@ struct QueuedChild {
     bool penalized = false;
 };
 
+template <SearchSpace S>
+auto cost_of_child(S &space, typename S::Children &children, const typename S::Decision &decision) {
+    if constexpr (requires { space.cost_of_child(children, decision); }) {
+        return space.cost_of_child(children, decision);
+    } else {
+        return space.cost(children.child(decision));
+    }
+}
+
 // Hands the acceptable children of a state to `use`, each with whether its cost is its parent's. Counts the expansion,
 // and the costs that the space was asked for.
 template <SearchSpace S, typename Use>
@@ -62,7 +71,7 @@ void expand(S &space, const Visited<typename S::State> &visited, SearchResult<ty
     uint32_t action = 0;
     for (const auto &decision : children.decisions()) {
         const bool inherits = space.inherits_cost(decision);
-        const auto cost = inherits ? std::optional(visited.model_cost) : space.cost(children.child(decision));
+        const auto cost = inherits ? std::optional(visited.model_cost) : cost_of_child(space, children, decision);
         if (cost) {
             counts.evaluations += inherits ? 0 : 1;
             use(QueuedChild<S>{decision, action, inherits ? visited.cost : *cost, *cost}, inherits);
