@@ -243,7 +243,7 @@ void Sites::presume_sites() {
             const NodeSites &sites = of_node(id);
             if (sites.status != NodeSites::Status::Unscheduled || node.is_output) continue;
             const int site = presumed_site(node);
-            if (sites.compute >= 0 && site == current(sites.compute)) continue;
+            if (site == sites.compute) continue;
             NodeSites &changed = change_node(id);
             changed.compute = site;
             changed.store = site;
