@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cost/features.h"
+#include "cost/network_rows.h"
 #include "cost/weights.h"
 #include "problem/problem.h"
 
@@ -21,7 +22,15 @@ namespace halidegym {
 // Algorithm features of one stage as the network takes them, [7 types][40 operations]
 // (docs/specification/function-dag.md, section 9.2).
 using AlgorithmFeatures = std::span<const float, num_operations * num_scalar_types>;
-using ScheduleFeatures = std::span<const double, num_schedule_features>;
+
+// The features of a row that follow from the whole nest.
+inline std::array<float, num_working_sets> working_sets(const FeatureRow &row) {
+    std::array<float, num_working_sets> result;
+    for (size_t i = 0; i < result.size(); i++) {
+        result[i] = static_cast<float>(row[num_local_features + i]);
+    }
+    return result;
+}
 
 // What the inner loops are compiled for. It makes no difference to any result.
 enum class InstructionSet { Baseline, Avx2, Avx512 };
@@ -34,22 +43,18 @@ class Network {
 public:
     explicit Network(const Weights &weights, InstructionSet instruction_set = available_instruction_sets().back());
 
-    // The second layer before it has seen any schedule feature: its bias and the terms of head 1 (section 3.3, steps 2
-    // and 4).
-    using AlgorithmPart = std::array<float, num_coefficients>;
     AlgorithmPart algorithm_part(AlgorithmFeatures features) const;
 
+    // Prepares rows[i] to be rated, in kept[i]; working sets are not read. Several rows at a time are faster.
+    void keep(std::span<const FeatureRow *const> rows, std::span<KeptRow *const> kept) const;
+
+    // costs[i] becomes that of rows[i], in milliseconds as trained. Several rows at a time are faster. The cost of a
+    // state is the sum over its rows in the model's order, from 0, in float32.
+    void rate(std::span<const RatedRow> rows, int parallelism, std::span<float> costs) const;
+
     // Cost in milliseconds as trained of a state whose stages, in the model's order, have these algorithm features and
-    // the schedule features that `row` returns for the position of a stage. The first one has store coefficients of its
-    // own (quirk C4).
-    template <typename Row>
-    float cost(std::span<const AlgorithmPart> stages, const Row &row, int parallelism) const {
-        float cost = 0;
-        for (size_t w = 0; w < stages.size(); w++) {
-            cost += evaluate_(*this, stages[w], row(w), w == 0, static_cast<float>(parallelism));
-        }
-        return cost;
-    }
+    // rows. The first one has store coefficients of its own (quirk C4).
+    float cost(std::span<const AlgorithmPart> stages, std::span<const FeatureRow *const> rows, int parallelism) const;
 
     // Costs of a batch of states of one pipeline, row-major: algorithm features [stages][7][40], schedule features
     // [states][stages][39].
@@ -59,17 +64,12 @@ public:
     const Weights &weights() const { return weights_; }
 
 private:
-    struct Kernel;
-    using Evaluate = float (*)(const Network &, const AlgorithmPart &, ScheduleFeatures, bool is_first, float cores);
-
-    alignas(64) std::array<float, head2_channels * num_schedule_features> head2_filter_;   // [c + 24 * feature]
-    alignas(64) std::array<float, num_coefficients * head2_channels> conv1_head2_filter_;  // [c + 32 * r]
-    alignas(64) std::array<float, head2_channels> head2_bias_;
+    NetworkLayers layers_;
     std::array<float, head1_channels * num_operations * num_scalar_types> head1_filter_;  // after the logistic function
     std::array<float, head1_channels> head1_bias_;
     std::array<float, num_coefficients * head1_channels> conv1_head1_filter_;
     std::array<float, num_coefficients> conv1_bias_;
-    Evaluate evaluate_;
+    const NetworkKernel *kernel_;
     Weights weights_;
 };
 
@@ -80,14 +80,23 @@ public:
 
     const Network &network() const { return *network_; }
 
+    int parallelism() const { return parallelism_; }
+
+    // Of a stage by its position in the model's order: nodes in order without inputs, within a node the last update
+    // first (quirk C5).
+    const AlgorithmPart &algorithm_part(int position) const { return stages_[static_cast<size_t>(position)]; }
+
+    // Position of a stage in the model's order; -1 for stages of inputs.
+    int position(int stage) const { return positions_[static_cast<size_t>(stage)]; }
+
     // Cost of a state with these features. A partial one has the first few stages.
     float cost(const FeatureTable &features) const;
 
 private:
     std::shared_ptr<const Network> network_;
     int parallelism_;
-    // In the model's order: nodes in order without inputs, within a node the last update first (quirk C5).
-    std::vector<Network::AlgorithmPart> stages_;
+    std::vector<AlgorithmPart> stages_;  // by position
+    std::vector<int> positions_;         // by stage id
 };
 
 }  // namespace halidegym
