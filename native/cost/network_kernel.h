@@ -38,13 +38,13 @@ T *elements(std::array<T, size> &array) {
 template <int lanes>
 struct Kernel {
     using Vector = Floats<lanes>;
-    static constexpr int chunk = 16;
+    static constexpr int chunk = 16;               // rows that take a step after each other
     static constexpr int group = 4;                // rows of a cost formula
     static constexpr int interleaved = lanes / 4;  // rows that take turns in a layer, so that it has eight sums at once
     static constexpr int head2_vectors = (head2_channels + lanes - 1) / lanes;
     static constexpr int coefficient_vectors = num_coefficients / lanes;
-    static constexpr int padded_local_features = 48;
-    using Row = Floats<group>;  // one quantity of each row of a group
+    static constexpr int padded_local_features = 48;  // so that each row begins at a cache line
+    using Row = Floats<group>;                        // one quantity of each row of a group
 
     template <typename To = Vector>
     static To load(const float *from) {
@@ -106,7 +106,8 @@ struct Kernel {
         }
     }
 
-    // What the cost formula needs of the local features f.
+    // What the cost formula needs of the local features f. Not inlined, so that it loads them one by one, and does not
+    // take them out of vectors, which is slower.
     [[gnu::noinline]] static void keep_formula(const float *f, KeptRow &kept) {
         using namespace feature;
         const float inner_tasks = f[inner_parallelism];
