@@ -9,7 +9,8 @@
 #include "problem/error.h"
 
 // Every product and every sum here rounds to float32 on its own, in the order of the compiled reference: this file must
-// be compiled with contraction to fused multiply-add off. Sections and quirks are those of docs/specification/search-and-cost-model.md.
+// be compiled with contraction to fused multiply-add off. Sections and quirks are those of
+// docs/specification/search-and-cost-model.md.
 
 namespace halidegym {
 

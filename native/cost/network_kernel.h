@@ -38,11 +38,13 @@ T *elements(std::array<T, size> &array) {
 template <int lanes>
 struct Kernel {
     using Vector = Floats<lanes>;
-    static constexpr int group = 4;              // rows of a cost formula
+    static constexpr int chunk = 16;               // rows that take a step after each other
+    static constexpr int group = 4;                // rows of a cost formula
     static constexpr int interleaved = lanes / 4;  // rows that take turns in a layer, so that it has eight sums at once
     static constexpr int head2_vectors = (head2_channels + lanes - 1) / lanes;
     static constexpr int coefficient_vectors = num_coefficients / lanes;
-    using Row = Floats<group>;  // one quantity of each row of a group
+    static constexpr int padded_local_features = 48;  // so that each row begins at a cache line
+    using Row = Floats<group>;                        // one quantity of each row of a group
 
     template <typename To = Vector>
     static To load(const float *from) {
@@ -62,18 +64,30 @@ struct Kernel {
         return a < b ? b : a;
     }
 
+    template <size_t... i>
+    static Vector round_to_float(const double *from, std::index_sequence<i...>) {
+        using Half = Floats<lanes / 2>;
+        using Doubles [[gnu::vector_size(sizeof(double) * lanes / 2)]] = double;
+        Doubles low, high;
+        __builtin_memcpy(&low, from, sizeof(Doubles));
+        __builtin_memcpy(&high, from + lanes / 2, sizeof(Doubles));
+        return __builtin_shufflevector(__builtin_convertvector(low, Half), __builtin_convertvector(high, Half),
+                                       static_cast<int>(i)...);
+    }
+
     // The logarithm as the reference evaluates it, for x > 0 (section 3.3).
-    static Vector fast_log(Vector x) {
-        using Bits = Ints<lanes>;
+    template <typename V>
+    static V fast_log(V x) {
+        using Bits = Ints<sizeof(V) / sizeof(float)>;
         const Bits bits = reinterpret_cast<Bits>(x);
         const Bits mantissa = bits & static_cast<int32_t>(0x807fffff);
         const Bits above = mantissa >> 22;
-        const Vector m = reinterpret_cast<Vector>(mantissa | ((127 - above) << 23));
-        const Vector exponent = __builtin_convertvector((bits >> 23) - 127 + above, Vector);
-        const Vector t = m - 1.0f;
-        const Vector q = t * t;
-        const Vector even = ((-0.162529618f * q - 0.251102597f) * q - 0.499975145f) * q;
-        const Vector odd = (((0.0764031857f * q + 0.206252187f) * q + 0.333204657f) * q + 1.0f) * t;
+        const V m = reinterpret_cast<V>(mantissa | ((127 - above) << 23));
+        const V exponent = __builtin_convertvector((bits >> 23) - 127 + above, V);
+        const V t = m - 1.0f;
+        const V q = t * t;
+        const V even = ((-0.162529618f * q - 0.251102597f) * q - 0.499975145f) * q;
+        const V odd = (((0.0764031857f * q + 0.206252187f) * q + 0.333204657f) * q + 1.0f) * t;
         return (even + exponent * 0.693147182f) + odd;
     }
 
@@ -92,8 +106,9 @@ struct Kernel {
         }
     }
 
-    // What the cost formula needs of the local features f.
-    static void keep_formula(const float *f, KeptRow &kept) {
+    // What the cost formula needs of the local features f. Not inlined, so that it loads them one by one, and does not
+    // take them out of vectors, which is slower.
+    [[gnu::noinline]] static void keep_formula(const float *f, KeptRow &kept) {
         using namespace feature;
         const float inner_tasks = f[inner_parallelism];
         const float all_tasks = f[outer_parallelism] * inner_tasks;
@@ -140,18 +155,15 @@ struct Kernel {
 
     template <int rows>
     static void keep_rows(const NetworkLayers &layers, const FeatureValues *const *features, KeptRow *const *kept) {
-        constexpr int num_inputs = (num_local_features + lanes - 1) / lanes * lanes;
-        alignas(64) float logs[rows][num_inputs];
+        alignas(64) float logs[rows][padded_local_features];
         for (int r = 0; r < rows; r++) {
-            alignas(64) float f[num_inputs];
-            for (int i = 0; i < num_local_features; i++) {
-                f[i] = static_cast<float>(elements(*features[r])[i]);
-            }
-            for (int i = num_local_features; i < num_inputs; i++) {
-                f[i] = 0.0f;
-            }
-            for (int i = 0; i < num_inputs; i += lanes) {
-                store(&logs[r][i], fast_log(load(f + i) + 1.0f));
+            alignas(64) float f[padded_local_features];
+            const double *from = elements(*features[r]);
+            for (int i = 0; i < num_local_features; i += lanes) {
+                const int begin = i < num_local_features - lanes ? i : num_local_features - lanes;
+                const Vector values = round_to_float(from + begin, std::make_index_sequence<lanes>());
+                store(f + begin, values);
+                store(&logs[r][begin], fast_log(values + 1.0f));
             }
             keep_formula(f, *kept[r]);
         }
@@ -161,7 +173,7 @@ struct Kernel {
                 sums[r][v] = load(elements(layers.head2_bias) + lanes * v);
             }
         }
-        add_terms(sums, elements(layers.head2_filter), logs[0], num_inputs, num_local_features);
+        add_terms(sums, elements(layers.head2_filter), logs[0], padded_local_features, num_local_features);
         for (int r = 0; r < rows; r++) {
             for (int v = 0; v < head2_vectors; v++) {
                 store(elements(kept[r]->first_layer) + lanes * v, sums[r][v]);
@@ -181,8 +193,8 @@ struct Kernel {
         }
     }
 
-    // The rest of the layers, from kept sums and the logarithms of the working sets, [row][4], to the coefficients, each
-    // times its factor, [row][32].
+    // The rest of the layers, from kept sums and the logarithms of the working sets, [row][4], to the coefficients,
+    // each times its factor, [row][32].
     template <int rows>
     static void weigh_rows(const NetworkLayers &layers, const RatedRow *rated, const float *logs, float *products) {
         alignas(64) float hidden[rows][padded_channels];
@@ -209,16 +221,15 @@ struct Kernel {
         for (int r = 0; r < rows; r++) {
             for (int v = 0; v < coefficient_vectors; v++) {
                 const Vector factors = load(elements(rated[r].row->factors) + lanes * v);
-                store(products + num_coefficients * r + lanes * v,
-                      maximum(coefficients[r][v], Vector{}) * factors);
+                store(products + num_coefficients * r + lanes * v, maximum(coefficients[r][v], Vector{}) * factors);
             }
         }
     }
 
     template <int rows = interleaved>
     static void weigh_all(const NetworkLayers &layers, const RatedRow *rated, const float *logs, float *products,
-                          size_t count) {
-        size_t first = 0;
+                          int count) {
+        int first = 0;
         for (; count - first >= rows; first += rows) {
             weigh_rows<rows>(layers, rated + first, logs + num_working_sets * first,
                              products + num_coefficients * first);
@@ -253,8 +264,8 @@ struct Kernel {
                 interleave_pairs<0>(ab[1], de[1], all), interleave_pairs<1>(ab[1], de[1], all)};
             for (int part = 0; part < lanes / 4; part++) {
                 for (int i = 0; i < 4; i++) {
-                    __builtin_memcpy(&columns[c + 4 * part + i],
-                                     reinterpret_cast<const Row *>(&transposed[i]) + part, sizeof(Row));
+                    __builtin_memcpy(&columns[c + 4 * part + i], reinterpret_cast<const Row *>(&transposed[i]) + part,
+                                     sizeof(Row));
                 }
             }
         }
@@ -286,7 +297,8 @@ struct Kernel {
         const Row per_scalar = (k[12] + k[10]) + k[8];
         const Row per_vector = ((k[11] + k[13]) + k[9]) + k[7];
         const Row per_realization = (k[24] + k[5]) + k[6];  // k[24]: malloc
-        const Row load = (realizations * per_realization + scalars * per_scalar) + (vectors * per_vector + tasks * per_task);
+        const Row load =
+            (realizations * per_realization + scalars * per_scalar) + (vectors * per_vector + tasks * per_task);
 
         const Row lines = (parallel ? k[16] : is_first ? k[17] : k[18]) / row_bytes;
         const Row bytes = parallel ? k[19] : is_first ? k[20] : k[21];
@@ -299,40 +311,72 @@ struct Kernel {
         return (compute + ((parallelism + twice_stores) + (k[27] + load))) * 1e-9f;
     }
 
-    // Up to four rows. Lanes without a row repeat the last one.
-    static void rate_group(const NetworkLayers &layers, const RatedRow *rated, size_t count, float cores, float *costs) {
-        alignas(64) float logs[group * num_working_sets];
-        alignas(64) float products[group][num_coefficients];
-        const float *product_rows[group];
-        const float *term_rows[group];
-        Ints<group> is_first;
-        for (size_t r = 0; r < group; r++) {
-            const size_t row = r < count ? r : count - 1;
-            __builtin_memcpy(logs + num_working_sets * r, &rated[row].working_sets, sizeof(rated[row].working_sets));
-            product_rows[r] = products[row];
-            term_rows[r] = elements(rated[row].row->terms);
-            is_first[r] = rated[row].is_first ? -1 : 0;
+    // The working sets of count / 4 rows.
+    template <int count>
+    static Floats<count> join(const RatedRow *const *rows) {
+        if constexpr (count == num_working_sets) {
+            return load<Floats<count>>(elements(rows[0]->working_sets));
+        } else {
+            return join<count>(rows, std::make_index_sequence<count>());
         }
-        for (int i = 0; i < group * num_working_sets; i += lanes) {
-            store(logs + i, fast_log(load(logs + i) + 1.0f));
-        }
-        weigh_all(layers, rated, logs, products[0], count);
-        Row columns[num_coefficients];
-        Row terms[KeptRow::num_terms];
-        transpose(product_rows, num_coefficients, columns);
-        transpose(term_rows, KeptRow::num_terms, terms);
-        const Row cost = cost_formula(columns, terms, is_first, cores);
-        __builtin_memcpy(costs, &cost, sizeof(float) * count);
+    }
+    template <int count, size_t... i>
+    static Floats<count> join(const RatedRow *const *rows, std::index_sequence<i...>) {
+        return __builtin_shufflevector(join<count / 2>(rows), join<count / 2>(rows + count / 8),
+                                       static_cast<int>(i)...);
     }
 
-    static void keep(const NetworkLayers &layers, const FeatureValues *const *rows, KeptRow *const *kept, size_t count) {
+    // Up to `chunk` rows, one step after the other: a step is a chain of operations that wait for each other, and the
+    // chains of several rows overlap. Lanes without a row repeat the last one.
+    static void rate_chunk(const NetworkLayers &layers, const RatedRow *rated, int count, float cores, float *costs) {
+        alignas(64) float logs[chunk * num_working_sets];
+        alignas(64) float products[chunk][num_coefficients];
+        const RatedRow *rows[chunk];
+        for (int r = 0; r < count; r++) {
+            rows[r] = rated + r;
+        }
+        for (int r = count; r % group != 0; r++) {
+            rows[r] = rated + count - 1;
+        }
+        for (int r = 0; r < count; r += group) {
+            for (int i = 0; i < group; i += interleaved) {
+                const Vector sizes = join<lanes>(rows + r + i);
+                store(logs + num_working_sets * (r + i), fast_log(sizes + 1.0f));
+            }
+        }
+        weigh_all(layers, rated, logs, products[0], count);
+        for (int r = 0; r < count; r += group) {
+            const float *product_rows[group], *term_rows[group];
+            for (int i = 0; i < group; i++) {
+                product_rows[i] = products[rows[r + i] - rated];
+                term_rows[i] = elements(rows[r + i]->row->terms);
+            }
+            const Ints<group> is_first = {rows[r]->is_first, rows[r + 1]->is_first, rows[r + 2]->is_first,
+                                          rows[r + 3]->is_first};
+            Row columns[num_coefficients];
+            Row terms[KeptRow::num_terms];
+            transpose(product_rows, num_coefficients, columns);
+            transpose(term_rows, KeptRow::num_terms, terms);
+            const Row cost = cost_formula(columns, terms, is_first != 0, cores);
+            if (count - r >= group) {
+                store(costs + r, cost);
+            } else {
+                for (int i = 0; r + i < count; i++) {
+                    costs[r + i] = cost[i];
+                }
+            }
+        }
+    }
+
+    static void keep(const NetworkLayers &layers, const FeatureValues *const *rows, KeptRow *const *kept,
+                     size_t count) {
         keep_all(layers, rows, kept, count);
     }
 
     static void rate(const NetworkLayers &layers, const RatedRow *rows, size_t count, float cores, float *costs) {
-        for (size_t first = 0; first < count; first += group) {
+        for (size_t first = 0; first < count; first += chunk) {
             const size_t left = count - first;
-            rate_group(layers, rows + first, left < group ? left : group, cores, costs + first);
+            rate_chunk(layers, rows + first, static_cast<int>(left < chunk ? left : chunk), cores, costs + first);
         }
     }
 };
