@@ -17,7 +17,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.native.fields import checked_fields
 
-_KIND, _VERSION = "halidegym plan", 2
+_KIND, _VERSION = "halidegym plan", 3
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,8 @@ class Plan:
         pass_candidates: per pass, its result.
         evaluations: how often the cost model was asked (docs/specification/search-and-cost-model.md, section 1.5); None
             if not counted.
+        distinct_evaluations: how many of these costs were computed, the others being known from an earlier pass of the same
+            search; None if not counted.
         expansions: states expanded; None if not counted.
         seconds: wall-clock time of the search.
         cpu_seconds: CPU time of the search, all threads together.
@@ -83,6 +85,7 @@ class Plan:
     pass_costs: tuple[float, ...] = ()
     pass_candidates: tuple[Candidate, ...] = ()
     evaluations: int | None = None
+    distinct_evaluations: int | None = None
     expansions: int | None = None
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -159,6 +162,7 @@ class Plan:
                 pass_costs=tuple(document["pass_costs"]),
                 pass_candidates=_candidates(document["pass_candidates"]),
                 evaluations=document["evaluations"],
+                distinct_evaluations=document["distinct_evaluations"],
                 expansions=document["expansions"],
                 seconds=document["seconds"],
                 cpu_seconds=document["cpu_seconds"],
@@ -181,10 +185,13 @@ def _read(path: str | Path) -> dict[str, Any]:
         raise FormatError(f"{path} is no plan: {error}. Give a file written by Plan.save") from error
     if not isinstance(document, dict) or document.get("kind") != _KIND:
         raise FormatError(f"{path} is no plan; give a file written by Plan.save")
-    if document.get("version") == 1:  # knew only whether something had ended the search early
-        return document | {"ended_by": "budget" if document.get("interrupted") else "finished"}
-    if document.get("version") != _VERSION:
-        raise FormatError(f"{path} is a plan of version {document.get('version')}, not {_VERSION}; save the plan again")
+    version = document.get("version")
+    if version == 1:  # knew only whether something had ended the search early
+        document["ended_by"] = "budget" if document.get("interrupted") else "finished"
+    if version in (1, 2):  # of searches that computed every cost that they asked for
+        document["distinct_evaluations"] = document.get("evaluations")
+    elif version != _VERSION:
+        raise FormatError(f"{path} is a plan of version {version}, not {_VERSION}; save the plan again")
     return document
 
 

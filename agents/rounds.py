@@ -78,6 +78,11 @@ class Rounds(Generic[Found]):
         return sum(found.evaluations or 0 for found in self.found)
 
     @property
+    def distinct_evaluations(self) -> int:
+        """Of all rounds, each of which computes its costs itself."""
+        return sum(found.distinct_evaluations or 0 for found in self.found)
+
+    @property
     def expansions(self) -> int:
         """Of all rounds."""
         return sum(found.expansions or 0 for found in self.found)

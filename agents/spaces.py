@@ -67,6 +67,7 @@ class SpaceSolution:
         candidates: complete states that the search came by, best first, as decisions; `state` is the first one.
         pass_costs: per pass of a multi-pass search, the cost of its result as the search compared it.
         evaluations: how often a cost was asked for.
+        distinct_evaluations: how many of these costs were computed, the others being known from an earlier pass.
         expansions: states expanded.
         seconds: wall-clock time of the search.
         history: the improvements of the best cost, in order.
@@ -80,6 +81,7 @@ class SpaceSolution:
     candidates: tuple[Candidate, ...]
     pass_costs: tuple[float, ...]
     evaluations: int
+    distinct_evaluations: int
     expansions: int
     seconds: float
     history: tuple[Improvement, ...]

@@ -735,7 +735,11 @@ class SearchResult(_Bound, Generic[_StateT_co]):
     @property
     def history(self) -> list[Improvement]: ...
     @property
-    def evaluations(self) -> int: ...
+    def evaluations(self) -> int:
+        """How often a cost was asked for."""
+    @property
+    def distinct_evaluations(self) -> int:
+        """How many of these costs were computed, the others being known from an earlier pass."""
     @property
     def expansions(self) -> int: ...
     @property
@@ -749,7 +753,13 @@ class BeamOptions(_Bound):
     """Parameters of a beam search: an object with them as attributes."""
 
     def __init__(
-        self, *, beam_size: int = ..., passes: int | None = ..., random_dropout: int = ..., seed: int = ...
+        self,
+        *,
+        beam_size: int = ...,
+        passes: int | None = ...,
+        random_dropout: int = ...,
+        threads: int = ...,
+        seed: int = ...,
     ) -> None:
         """Parameters of a beam search.
 
@@ -757,6 +767,7 @@ class BeamOptions(_Bound):
             beam_size: states expanded per level.
             passes: of the search; None for one if greedy, else five.
             random_dropout: percent of runs in which no state is dropped at random.
+            threads: that evaluate states; they make no difference to what is found.
             seed: of the dropout.
         """
     @property
@@ -768,6 +779,8 @@ class BeamOptions(_Bound):
         """Of the search, the default resolved."""
     @property
     def random_dropout(self) -> int: ...
+    @property
+    def threads(self) -> int: ...
     @property
     def seed(self) -> int: ...
 
@@ -794,7 +807,7 @@ def beam_search(
     Raises:
         InvalidParameter: a parameter is out of its range.
         SearchExhausted: no legal schedule is left.
-        OutOfResources: there is not enough memory.
+        OutOfResources: there is not enough memory, or a thread cannot start.
     """
 
 def evaluated_states(space: Space, options: BeamOptions = ...) -> list[tuple[NDArray[np.float32], float]]:

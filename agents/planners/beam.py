@@ -28,18 +28,27 @@ class BeamSearch(NativeSearch):
         passes: how often to search; None for five, or one if greedy.
         random_dropout: per-cent chance that no partial schedule is dropped at random on the way to a complete one;
             100 drops none.
+        threads: that evaluate partial schedules. The plan is the same for any number of them; only a budget of seconds goes
+            further with more.
     """
 
     beam_size: int = _DEFAULTS.beam_size
     passes: int | None = _DEFAULTS.passes
     random_dropout: int = _DEFAULTS.random_dropout
+    threads: int = _DEFAULTS.threads
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._options(seed=0)
 
     def _options(self, seed: int) -> BeamOptions:
-        return BeamOptions(beam_size=self.beam_size, passes=self.passes, random_dropout=self.random_dropout, seed=seed)
+        return BeamOptions(
+            beam_size=self.beam_size,
+            passes=self.passes,
+            random_dropout=self.random_dropout,
+            threads=self.threads,
+            seed=seed,
+        )
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         return beam_search(space, self._options(seed), **budget.limits, on_progress=on_progress)

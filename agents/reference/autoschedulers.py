@@ -141,6 +141,7 @@ class Reference(Agent):
             schedule=ReferenceSchedule(problem, self.name, result.schedule_source, result.loop_nest, result.scheduled),
             pass_costs=result.pass_costs,
             evaluations=result.evaluations,
+            distinct_evaluations=result.evaluations,
             seconds=result.seconds,
             cpu_seconds=result.cpu_seconds,
             result=result,

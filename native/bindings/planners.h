@@ -111,6 +111,7 @@ PythonResult result_to_python(const SearchResult<State> &result) {
             .pass_costs = result.pass_costs,
             .history = result.history,
             .evaluations = result.evaluations,
+            .remembered_evaluations = result.remembered_evaluations,
             .expansions = result.expansions,
             .seconds = result.seconds,
             .ended_by = result.ended_by};

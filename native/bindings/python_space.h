@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "problem/error.h"
-#include "search/spaces/search_space.h"
+#include "search/spaces/optional_hooks.h"
 
 namespace halidegym {
 
@@ -85,6 +85,8 @@ public:
         return {*this, state, std::move(decisions)};
     }
 
+    Children unlisted_children(const State &state) const { return {*this, state, {}}; }
+
     State apply(const State &state, const Decision &decision) const {
         const pybind11::gil_scoped_acquire gil;
         return State(call("apply", state.get(), decision.get()));
@@ -143,6 +145,6 @@ private:
     Value object_;
 };
 
-static_assert(SearchSpace<PythonSpace>);
+static_assert(BuildsUnlistedChildren<PythonSpace>);
 
 }  // namespace halidegym

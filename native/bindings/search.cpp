@@ -87,6 +87,7 @@ void bind_search(py::module_ &m) {
         .def_readonly("pass_costs", &PythonResult::pass_costs)
         .def_readonly("history", &PythonResult::history)
         .def_readonly("evaluations", &PythonResult::evaluations)
+        .def_property_readonly("distinct_evaluations", &PythonResult::distinct_evaluations)
         .def_readonly("expansions", &PythonResult::expansions)
         .def_readonly("seconds", &PythonResult::seconds)
         .def_property_readonly("ended_by", [](const PythonResult &result) { return name_of(result.ended_by); });
@@ -96,6 +97,7 @@ void bind_search(py::module_ &m) {
         .add("passes", &BeamOptions::passes)
         .add_derived("num_passes", &BeamOptions::num_passes)
         .add("random_dropout", &BeamOptions::random_dropout)
+        .add("threads", &BeamOptions::threads)
         .add("seed", &BeamOptions::seed);
     def_planner<BeamOptions>(m, "beam_search", &run_beam_search, options_argument<BeamOptions>());
     m.def("evaluated_states", &evaluated_states, py::arg("space"), options_argument<BeamOptions>());

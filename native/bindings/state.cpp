@@ -10,6 +10,7 @@
 #include "nest/directives.h"
 #include "nest/dump.h"
 #include "problem/error.h"
+#include "search/spaces/splitmix.h"
 #include "state/state.h"
 
 namespace py = pybind11;
@@ -118,7 +119,7 @@ std::pair<int64_t, State> random_decision(const State &state, uint64_t seed) {
                                                   : "this state has no legal decision");
     }
     std::mt19937_64 random(seed);
-    const size_t index = std::uniform_int_distribution<size_t>(0, decisions.size() - 1)(random);
+    const uint64_t index = uniform_below(random, decisions.size());
     return {static_cast<int64_t>(index), expansion.child(decisions[index])};
 }
 

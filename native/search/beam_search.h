@@ -12,6 +12,7 @@
 #include "problem/error.h"
 #include "problem/tie_order.h"
 #include "search/coarse_to_fine.h"
+#include "search/expander.h"
 #include "search/parameters.h"
 #include "search/search_result.h"
 #include "search/spaces/search_space.h"
@@ -30,6 +31,7 @@ struct BeamOptions {
     int beam_size = 32;
     std::optional<int> passes = std::nullopt;  // by default one for a beam of one, else five
     int random_dropout = 100;  // percent of runs in which no state is dropped at random; 100: none ever is
+    int threads = 1;           // that rate children; what is found does not depend on it
     uint32_t seed = 0;
 
     int num_passes() const { return passes.value_or(beam_size == 1 ? 1 : 5); }
@@ -39,6 +41,7 @@ inline void check(const BeamOptions &options) {
     require_at_least("beam_size", options.beam_size, 1);
     require_at_least("passes", options.num_passes(), 1);
     require_from_to("random_dropout", options.random_dropout, 0, 100);
+    require_from_to("threads", options.threads, 1, 1 << 16);
 }
 
 template <SearchSpace S>
@@ -46,7 +49,8 @@ class BeamSearch {
 public:
     BeamSearch(S &space, const BeamOptions &options, const Budget &budget)
         : space_(space), options_(checked(options)), passes_(options.num_passes()), record_(budget),
-          history_(space, options.beam_size > 1 && passes_ > 1), random_(options.seed) {}
+          history_(space, options.beam_size > 1 && passes_ > 1),
+          expander_(space, passes_, std::min(options.threads, options.beam_size)), random_(options.seed) {}
 
     SearchResult<typename S::State> run() {
         for (int pass = 0; pass < passes_ && !record_.is_stopped(); pass++) {
@@ -68,20 +72,11 @@ private:
     // visible: until its batch is full or the level ends, a child's cost is 0 (section 2.8).
     class Frontier {
     public:
-        void add_parent(VisitedRef visited) { parents_.push_back(std::move(visited)); }
-
-        // A child of the last parent.
-        void push(QueuedChild<S> child, bool inherits) {
-            const auto index = static_cast<uint32_t>(queued_.size());
-            if (!inherits) {
-                if (batch_.size() == batch_size) {
-                    reveal_costs();
-                }
-                batch_.push_back(index);
-                child.cost = 0;
+        void add(const VisitedRef &parent, Expanded<S> expanded) {
+            for (const RatedChild<S> &child : *expanded.rated) {
+                push(queued_child<S>(child, *parent), child.inherits);
             }
-            queued_.push_back({std::move(child), static_cast<uint32_t>(parents_.size() - 1)});
-            push(index);
+            parents_.push_back({parent, std::move(expanded.children)});
         }
 
         // Every cost is known now.
@@ -93,7 +88,16 @@ private:
         size_t size() const { return heap_.size(); }
         Queued &operator[](uint32_t index) { return queued_[index]; }
         double top_cost() const { return queued_[heap_.front()].cost; }
-        const VisitedRef &parent(uint32_t index) const { return parents_[queued_[index].parent]; }
+        const VisitedRef &parent(uint32_t index) const { return parents_[queued_[index].parent].visited; }
+        // Where the parent's children were rated in an earlier pass, what builds them is made for the first one asked
+        // for.
+        ProspectiveChild<S> child(S &space, uint32_t index) {
+            Parent &parent = parents_[queued_[index].parent];
+            if (!parent.children) {
+                parent.children.emplace(unlisted_children(space, parent.visited->state));
+            }
+            return {space, *parent.children, queued_[index].decision};
+        }
 
         void push(uint32_t index) {
             heap_.push_back(index);
@@ -109,6 +113,25 @@ private:
     private:
         static constexpr size_t batch_size = 1024;
 
+        struct Parent {
+            VisitedRef visited;
+            std::optional<typename S::Children> children;
+        };
+
+        // A child of the next parent.
+        void push(QueuedChild<S> child, bool inherits) {
+            const auto index = static_cast<uint32_t>(queued_.size());
+            if (!inherits) {
+                if (batch_.size() == batch_size) {
+                    reveal_costs();
+                }
+                batch_.push_back(index);
+                child.cost = 0;
+            }
+            queued_.push_back({std::move(child), static_cast<uint32_t>(parents_.size())});
+            push(index);
+        }
+
         auto later() const {
             return [this](uint32_t a, uint32_t b) { return queued_[a].cost > queued_[b].cost; };
         }
@@ -119,24 +142,24 @@ private:
             batch_.clear();
         }
 
-        std::vector<VisitedRef> parents_;
+        std::vector<Parent> parents_;
         std::vector<Queued> queued_;
         std::vector<uint32_t> heap_;
         std::vector<uint32_t> batch_;  // whose costs are not visible yet
     };
 
     void run_pass(int pass);
-    void expand(const VisitedRef &visited, Frontier &next);
+    std::vector<VisitedRef> take(Frontier &frontier, size_t at_most, int pass);
     void close(Frontier &frontier, int depth) const;
-    bool is_deferred(Frontier &frontier, uint32_t index, const State &state, int pass);
+    bool is_deferred(Frontier &frontier, uint32_t index, ProspectiveChild<S> &child, int pass);
     bool is_dropped();
     void finish_pass(int pass, Frontier &frontier, VisitedRef result);
     void complete_greedily(VisitedRef visited);
-    State rebuild(Frontier &frontier, uint32_t index) {
-        return space_.apply(frontier.parent(index)->state, frontier[index].decision);
+    VisitedRef visit(Frontier &frontier, uint32_t index) {
+        return visit(frontier, index, frontier.child(space_, index).state());
     }
-    VisitedRef visit(Frontier &frontier, uint32_t index, State state) const {
-        return halidegym::visit<S>(frontier.parent(index), frontier[index], std::move(state));
+    VisitedRef visit(Frontier &frontier, uint32_t index, const State &state) {
+        return expander_.visit(frontier.parent(index), frontier[index], state);
     }
 
     S &space_;
@@ -144,49 +167,60 @@ private:
     const int passes_;
     SearchRecord<State> record_;
     CoarseToFine<S> history_;
+    Expander<S> expander_;
     std::mt19937 random_;
 };
 
 template <SearchSpace S>
 void BeamSearch<S>::run_pass(int pass) {
+    expander_.begin_pass(pass);
     Frontier frontier;
-    expand(visit_root(space_.root()), frontier);
+    const VisitedRef root = visit_root(space_.root());
+    frontier.add(root, expander_.expand(root, record_.result));
     for (int depth = 1;; depth++) {
         close(frontier, depth);
         Frontier next;
         history_.begin_level();
-        for (int expanded = 0; expanded < options_.beam_size && frontier.size() > 0;) {
-            const uint32_t index = frontier.pop();
-            State state = rebuild(frontier, index);
-            if (!record_.may_continue(pass, depth)) {
-                if (record_.result.solutions.empty()) {
-                    complete_greedily(visit(frontier, index, std::move(state)));
+        for (auto left = static_cast<size_t>(options_.beam_size); left > 0 && frontier.size() > 0;) {
+            const std::vector<VisitedRef> taken = take(frontier, std::min(left, expander_.batch_size()), pass);
+            left -= taken.size();
+            typename Expander<S>::Batch batch(expander_, taken);
+            for (size_t i = 0; i < taken.size(); i++) {
+                if (!record_.may_continue(pass, depth)) {
+                    batch.abandon();
+                    if (record_.result.solutions.empty()) {
+                        complete_greedily(taken[i]);
+                    }
+                    return;
                 }
-                return;
+                if (space_.is_complete(taken[i]->state)) {
+                    finish_pass(pass, frontier, taken[i]);
+                    return;
+                }
+                next.add(taken[i], batch.take(i, record_.result));
             }
-            if (is_deferred(frontier, index, state, pass)) {
-                continue;
-            }
-            if (frontier.size() > 1 && is_dropped()) {
-                continue;
-            }
-            VisitedRef visited = visit(frontier, index, std::move(state));
-            if (space_.is_complete(visited->state)) {
-                finish_pass(pass, frontier, std::move(visited));
-                return;
-            }
-            expand(visited, next);
-            expanded++;
         }
         frontier = std::move(next);
     }
 }
 
+// The next states of a level, at least one; a complete one is the last. They do not depend on the children of those
+// before, which belong to the next level.
 template <SearchSpace S>
-void BeamSearch<S>::expand(const VisitedRef &visited, Frontier &next) {
-    next.add_parent(visited);
-    halidegym::expand(space_, *visited, record_.result,
-                      [&](QueuedChild<S> child, bool inherits) { next.push(std::move(child), inherits); });
+std::vector<typename BeamSearch<S>::VisitedRef> BeamSearch<S>::take(Frontier &frontier, size_t at_most, int pass) {
+    std::vector<VisitedRef> taken;
+    while (taken.size() < at_most && frontier.size() > 0) {
+        const uint32_t index = frontier.pop();
+        ProspectiveChild<S> child = frontier.child(space_, index);
+        if (is_deferred(frontier, index, child, pass) || (frontier.size() > 1 && is_dropped())) {
+            continue;
+        }
+        taken.push_back(visit(frontier, index, child.state()));
+        if (space_.is_complete(taken.back()->state)) {
+            break;
+        }
+    }
+    return taken;
 }
 
 // A level without states ends the search.
@@ -201,8 +235,9 @@ void BeamSearch<S>::close(Frontier &frontier, int depth) const {
 
 // Whether a cheaper one is waiting when a state is penalized, in which case it went back to the queue.
 template <SearchSpace S>
-bool BeamSearch<S>::is_deferred(Frontier &frontier, uint32_t index, const State &state, int pass) {
-    if (!history_.penalize(frontier[index], state, pass) || frontier.size() == 0 ||
+bool BeamSearch<S>::is_deferred(Frontier &frontier, uint32_t index, ProspectiveChild<S> &child, int pass) {
+    const auto hash = [&](int depth) { return child.hash(depth); };
+    if (!history_.penalize(frontier[index], hash, pass) || frontier.size() == 0 ||
         frontier[index].cost <= frontier.top_cost()) {
         return false;
     }
@@ -236,8 +271,7 @@ void BeamSearch<S>::finish_pass(int pass, Frontier &frontier, VisitedRef result)
         if (frontier.size() == 0) {
             return;
         }
-        const uint32_t index = frontier.pop();
-        good = visit(frontier, index, rebuild(frontier, index));
+        good = visit(frontier, frontier.pop());
     }
 }
 
@@ -246,10 +280,9 @@ template <SearchSpace S>
 void BeamSearch<S>::complete_greedily(VisitedRef visited) {
     while (!space_.is_complete(visited->state)) {
         Frontier frontier;
-        expand(visited, frontier);
+        frontier.add(visited, expander_.expand(visited, record_.result));
         close(frontier, space_.depth(visited->state) + 1);
-        const uint32_t index = frontier.pop();
-        visited = visit(frontier, index, rebuild(frontier, index));
+        visited = visit(frontier, frontier.pop());
     }
     record_.add(solution_of<State>(visited));
 }

@@ -24,13 +24,15 @@ public:
     // Which states were seen is forgotten: a level of a beam, or an iteration.
     void begin_level() { seen_.clear(); }
 
-    // Multiplies the cost of a child by its penalty, once. Returns whether there was any.
-    bool penalize(QueuedChild<S> &child, const State &state, int pass) {
+    // Multiplies the cost of a child by its penalty, once. Returns whether there was any. `hash` is that of the child,
+    // at a depth.
+    template <typename Hash>
+    bool penalize(QueuedChild<S> &child, const Hash &hash, int pass) {
         if (!compares_ || child.penalized) {
             return false;
         }
-        int penalty = ++seen_[space_.hash(state, pass + 1)];
-        if (pass > 0 && !welcome_.contains(space_.hash(state, pass - 1))) {
+        int penalty = ++seen_[hash(pass + 1)];
+        if (pass > 0 && !welcome_.contains(hash(pass - 1))) {
             penalty += 10;
         }
         if (penalty == 1) {

@@ -8,6 +8,7 @@
 #include "problem/error.h"
 #include "search/search_result.h"
 #include "search/spaces/search_space.h"
+#include "search/spaces/splitmix.h"
 
 namespace halidegym {
 
@@ -89,8 +90,7 @@ double estimate_num_complete_states(S &space, int walks, uint32_t seed) {
             const auto decisions = children.decisions();
             product *= static_cast<double>(decisions.size());
             if (!decisions.empty()) {
-                std::uniform_int_distribution<size_t> uniform(0, decisions.size() - 1);
-                state = children.child(decisions[uniform(random)]);
+                state = children.child(decisions[uniform_below(random, decisions.size())]);
             }
         }
         total += product;

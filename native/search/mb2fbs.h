@@ -11,6 +11,7 @@
 #include "problem/error.h"
 #include "search/bounded_queue.h"
 #include "search/coarse_to_fine.h"
+#include "search/expander.h"
 #include "search/parameters.h"
 #include "search/search_result.h"
 #include "search/spaces/search_space.h"
@@ -70,7 +71,8 @@ template <SearchSpace S>
 class Mb2fbs {
 public:
     Mb2fbs(S &space, Mb2fbsOptions options, const Budget &budget)
-        : space_(space), options_(checked(options)), record_(budget), history_(space, options.passes > 1) {
+        : space_(space), options_(checked(options)), record_(budget), history_(space, options.passes > 1),
+          expander_(space, options_.passes) {
         check_memory();
     }
 
@@ -112,8 +114,8 @@ private:
     bool is_deferred(Queued &queued, const State &state, const Queue &queue, int pass);
     void finish_pass(int pass);
     void complete_greedily();
-    VisitedRef visit(const Queued &queued, State state) const {
-        return halidegym::visit<S>(queued.parent, queued, std::move(state));
+    VisitedRef visit(const Queued &queued, State state) {
+        return expander_.visit(queued.parent, queued, std::move(state));
     }
     State rebuild(const Queued &queued) const { return space_.apply(queued.parent->state, queued.decision); }
     void add_complete(const VisitedRef &visited);
@@ -130,6 +132,7 @@ private:
     const Mb2fbsOptions options_;
     SearchRecord<State> record_;
     CoarseToFine<S> history_;
+    Expander<S> expander_;
     std::vector<typename Mb2fbsResult<State>::Pass> passes_;
     Mb2fbsAim aim_{};
     uint64_t num_created_ = 0;
@@ -143,6 +146,7 @@ void Mb2fbs<S>::run_pass(int pass) {
     aim_ = {known.empty() ? 1e9 : known.front().cost, (pass + 1.0) * space_.max_depth() + 1};
     passes_.emplace_back();
     complete_.clear();
+    expander_.begin_pass(pass);
     Queue queue = make_queue();
     expand(visit_root(space_.root()), queue);
     while (!queue.empty() && !is_over()) {
@@ -190,10 +194,12 @@ void Mb2fbs<S>::expand(const VisitedRef &visited, Queue &next) {
     if (!deepest_ || visited->depth >= deepest_->depth) {
         deepest_ = visited;
     }
-    halidegym::expand(space_, *visited, record_.result, [&](QueuedChild<S> child, bool) {
-        const double priority = options_.priority(child.cost, visited->depth + 1, aim_);
-        next.push({std::move(child), visited, priority, num_created_++});
-    });
+    const RatedChildren<S> rated = expander_.expand(visited, record_.result).rated;
+    for (const RatedChild<S> &child : *rated) {
+        QueuedChild<S> queued = queued_child<S>(child, *visited);
+        const double priority = options_.priority(queued.cost, visited->depth + 1, aim_);
+        next.push({std::move(queued), visited, priority, num_created_++});
+    }
 }
 
 template <SearchSpace S>
@@ -211,7 +217,7 @@ typename Mb2fbs<S>::VisitedRef Mb2fbs<S>::take(Queue &queue, int pass) {
 // Whether a better one is waiting when a state is penalized.
 template <SearchSpace S>
 bool Mb2fbs<S>::is_deferred(Queued &queued, const State &state, const Queue &queue, int pass) {
-    if (!history_.penalize(queued, state, pass)) {
+    if (!history_.penalize(queued, [&](int depth) { return space_.hash(state, depth); }, pass)) {
         return false;
     }
     queued.priority = options_.priority(queued.cost, queued.parent->depth + 1, aim_);

@@ -63,10 +63,13 @@ struct SearchResult {
     std::vector<Solution<State>> pass_solutions;
     std::vector<double> pass_costs;  // as the algorithm compared them: a beam's may carry a penalty
     std::vector<Improvement> history;
-    int64_t evaluations = 0;
+    int64_t evaluations = 0;             // costs that were asked for
+    int64_t remembered_evaluations = 0;  // of these, the ones that were known from before
     int64_t expansions = 0;
     double seconds = 0;
     EndedBy ended_by = EndedBy::Finished;
+
+    int64_t distinct_evaluations() const { return evaluations - remembered_evaluations; }
 };
 
 inline constexpr size_t max_solutions = 32;

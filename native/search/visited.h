@@ -7,10 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "search/expansion_memo.h"
 #include "search/search_result.h"
 #include "search/spaces/search_space.h"
 
-// What the searches with a queue have in common: the states that they take off it, and how these are expanded.
+// What the searches with a queue have in common: what they put into it, and the states that they take off it.
 namespace halidegym {
 
 // A state that was taken off a queue, with the way to it.
@@ -18,6 +19,7 @@ template <typename State>
 struct Visited {
     State state;
     std::shared_ptr<const Visited> parent;
+    Way way;
     uint32_t action;
     int depth;
     double cost;        // penalties included
@@ -29,7 +31,7 @@ using VisitedRef = std::shared_ptr<const Visited<State>>;
 
 template <typename State>
 VisitedRef<State> visit_root(State root) {
-    return std::make_shared<const Visited<State>>(Visited<State>{std::move(root), nullptr, 0, 0, 0, 0});
+    return std::make_shared<const Visited<State>>(Visited<State>{std::move(root), nullptr, root_way, 0, 0, 0, 0});
 }
 
 template <typename State>
@@ -53,39 +55,16 @@ struct QueuedChild {
 };
 
 template <SearchSpace S>
-auto cost_of_child(S &space, typename S::Children &children, const typename S::Decision &decision) {
-    if constexpr (requires { space.cost_of_child(children, decision); }) {
-        return space.cost_of_child(children, decision);
-    } else {
-        return space.cost(children.child(decision));
-    }
-}
-
-// Hands the acceptable children of a state to `use`, each with whether its cost is its parent's. Counts the expansion,
-// and the costs that the space was asked for.
-template <SearchSpace S, typename Use>
-void expand(S &space, const Visited<typename S::State> &visited, SearchResult<typename S::State> &counts,
-            const Use &use) {
-    counts.expansions++;
-    auto children = space.children(visited.state);
-    uint32_t action = 0;
-    for (const auto &decision : children.decisions()) {
-        const bool inherits = space.inherits_cost(decision);
-        const auto cost = inherits ? std::optional(visited.model_cost) : cost_of_child(space, children, decision);
-        if (cost) {
-            counts.evaluations += inherits ? 0 : 1;
-            use(QueuedChild<S>{decision, action, inherits ? visited.cost : *cost, *cost}, inherits);
-        }
-        action++;
-    }
+QueuedChild<S> queued_child(const RatedChild<S> &child, const Visited<typename S::State> &parent) {
+    return {child.decision, child.action, child.inherits ? parent.cost : child.cost, child.cost};
 }
 
 template <SearchSpace S>
 VisitedRef<typename S::State> visit(const VisitedRef<typename S::State> &parent, const QueuedChild<S> &child,
-                                    typename S::State state) {
+                                    typename S::State state, Way way) {
     using State = typename S::State;
     return std::make_shared<const Visited<State>>(
-        Visited<State>{std::move(state), parent, child.action, parent->depth + 1, child.cost, child.model_cost});
+        Visited<State>{std::move(state), parent, way, child.action, parent->depth + 1, child.cost, child.model_cost});
 }
 
 }  // namespace halidegym

@@ -107,9 +107,19 @@ def test_files_of_the_first_version_are_read(
     path = tmp_path / "plan.json"
     plan.save(path)
     document = json.loads(path.read_text())
-    del document["ended_by"]
+    del document["ended_by"], document["distinct_evaluations"]
     path.write_text(json.dumps({**document, "version": 1, "interrupted": interrupted}))
-    assert Plan.load(path, problem) == dataclasses.replace(plan, ended_by=ended_by)
+    loaded = Plan.load(path, problem)
+    assert loaded == dataclasses.replace(plan, ended_by=ended_by, distinct_evaluations=plan.evaluations)
+
+
+def test_files_of_the_second_version_are_read(plan: Plan, problem: SchedulingProblem, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    plan.save(path)
+    document = json.loads(path.read_text())
+    del document["distinct_evaluations"]
+    path.write_text(json.dumps({**document, "version": 2}))
+    assert Plan.load(path, problem) == dataclasses.replace(plan, distinct_evaluations=plan.evaluations)
 
 
 def test_a_missing_file_is_named(problem: SchedulingProblem, tmp_path: Path) -> None:

@@ -293,6 +293,7 @@ def test_threads_that_cannot_start_are_an_error() -> None:
     searches = """
         for search in (
             lambda: MCTS(trees=200, threads=200, iterations=10**9).solve(tree),
+            lambda: BeamSearch(beam_size=200, threads=200).solve(tree),
             lambda: IteratedSearch(RandomSearch(), workers=200).solve(tree, seconds=3600),
         ):
             try:
@@ -301,8 +302,9 @@ def test_threads_that_cannot_start_are_an_error() -> None:
                 print(error)
         print(MCTS(trees=2, iterations=10, threads=1).solve(tree).ended_by)
     """
-    threads, workers, after = limited(searches, megabytes=300).splitlines()
-    assert "of 200 cannot start" in threads and threads.endswith("give fewer threads")
+    trees, beam, workers, after = limited(searches, megabytes=300).splitlines()
+    assert "of 200 cannot start" in trees and trees.endswith("give fewer threads")
+    assert "of 200 cannot start" in beam and beam.endswith("give fewer threads")
     assert "of 200 cannot start" in workers and workers.endswith("give fewer workers")
     assert after == "finished"
 

@@ -28,6 +28,7 @@ from search_spaces_for_tests import PythonSchedules, PythonTree
 PLANNERS = [
     BeamSearch(beam_size=1),
     BeamSearch(beam_size=8, passes=1),
+    BeamSearch(beam_size=8, threads=3),
     BeamSearch(beam_size=8, random_dropout=50, passes=1),
     Greedy(),
     RandomSearch(num_schedules=100),

@@ -17,6 +17,7 @@
 #include "search/random_search.h"
 #include "search/search_result.h"
 #include "search/spaces/search_space.h"
+#include "search/spaces/splitmix.h"
 #include "search/spaces/walk.h"
 
 namespace halidegym {
@@ -141,8 +142,7 @@ private:
     // All arrows not taken have the same, infinite weight: one of them at random.
     void follow_arrow(VertexId tail, std::vector<uint32_t> actions) {
         auto &untaken = graph_[tail].untaken;
-        std::uniform_int_distribution<size_t> uniform(0, untaken.size() - 1);
-        std::swap(untaken[uniform(random_)], untaken.back());
+        std::swap(untaken[uniform_below(random_, untaken.size())], untaken.back());
         const auto [action, decision] = untaken.back();
         untaken.pop_back();
         actions.push_back(action);

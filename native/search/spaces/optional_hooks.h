@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstdint>
 #include <optional>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -36,8 +36,7 @@ std::optional<Step<S>> random_child(S &space, const typename S::State &state, Ra
         if (decisions.empty()) {
             return std::nullopt;
         }
-        const size_t last = decisions.size() - 1;
-        const auto decision = decisions[last > 0 ? std::uniform_int_distribution<size_t>(0, last)(random) : 0];
+        const auto decision = decisions[decisions.size() > 1 ? uniform_below(random, decisions.size()) : 0];
         return Step<S>(decision, children.child(decision));
     }
 }
@@ -101,6 +100,88 @@ std::vector<std::optional<double>> costs_of(S &space, const std::vector<const ty
             costs.push_back(space.cost(*state));
         }
         return costs;
+    }
+}
+
+// Can rate and hash a child without building its state.
+template <typename S>
+concept RatesChildren =
+    SearchSpace<S> && requires(S &space, typename S::Children &children, const typename S::Decision &decision) {
+        { space.cost_of_child(children, decision) } -> std::same_as<std::optional<double>>;
+    };
+template <typename S>
+concept HashesChildren = SearchSpace<S> && requires(S &space, typename S::Children &children,
+                                                    const typename S::Decision &decision, int depth) {
+    { space.hash_of_child(children, decision, depth) } -> std::same_as<uint64_t>;
+};
+
+template <SearchSpace S>
+std::optional<double> cost_of_child(S &space, typename S::Children &children, const typename S::Decision &decision) {
+    if constexpr (RatesChildren<S>) {
+        return space.cost_of_child(children, decision);
+    } else {
+        return space.cost(children.child(decision));
+    }
+}
+
+// A child that is looked at first, and built only if it is wanted.
+template <SearchSpace S>
+class ProspectiveChild {
+public:
+    // Belongs to the siblings, which must outlive it.
+    ProspectiveChild(S &space, typename S::Children &siblings, const typename S::Decision &decision)
+        : space_(space), siblings_(siblings), decision_(decision) {}
+
+    uint64_t hash(int depth) {
+        if constexpr (HashesChildren<S>) {
+            return space_.hash_of_child(siblings_, decision_, depth);
+        } else {
+            return space_.hash(state(), depth);
+        }
+    }
+    const typename S::State &state() {
+        if (!state_) {
+            state_.emplace(siblings_.child(decision_));
+        }
+        return *state_;
+    }
+
+private:
+    S &space_;
+    typename S::Children &siblings_;
+    const typename S::Decision decision_;
+    std::optional<typename S::State> state_;
+};
+
+// Can build the children of decisions that are known already without listing all.
+template <typename S>
+concept BuildsUnlistedChildren = SearchSpace<S> && requires(S &space, const typename S::State &state) {
+    { space.unlisted_children(state) } -> std::same_as<typename S::Children>;
+};
+
+// Children that are not asked for their decisions.
+template <SearchSpace S>
+typename S::Children unlisted_children(S &space, const typename S::State &state) {
+    if constexpr (BuildsUnlistedChildren<S>) {
+        return space.unlisted_children(state);
+    } else {
+        return space.children(state);
+    }
+}
+
+// May have somebody who watches which states are rated.
+template <typename S>
+concept MayBeWatched = SearchSpace<S> && requires(const S &space) {
+    { space.is_watched() } -> std::same_as<bool>;
+};
+
+// Whether each state has to be rated whenever its cost is asked for, and one after another.
+template <SearchSpace S>
+bool is_watched(const S &space) {
+    if constexpr (MayBeWatched<S>) {
+        return space.is_watched();
+    } else {
+        return false;
     }
 }
 

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <optional>
-#include <random>
 #include <utility>
 
 #include "nest/equality.h"
@@ -36,13 +35,13 @@ public:
     State apply(const State &state, const Decision &decision) const { return state.apply(decision); }
     template <typename Random>
     std::optional<std::pair<Decision, State>> random_child(const State &state, Random &random) const {
-        return Expansion::draw(
-            state, [&](uint64_t bound) { return std::uniform_int_distribution<uint64_t>(0, bound - 1)(random); });
+        return Expansion::draw(state, [&](uint64_t bound) { return uniform_below(random, bound); });
     }
     std::optional<State> child_if_legal(const State &state, const Decision &decision) const {
         return Expansion::child_if_legal(state, decision);
     }
     std::optional<Decision> only_decision(const State &state) const { return Expansion::only_decision(state); }
+    bool is_watched() const { return static_cast<bool>(observer_); }
     bool inherits_cost(const Decision &decision) const { return decision.kind == Decision::Kind::Pass; }
     std::optional<double> cost(const State &state) { return observed(evaluator_.cost(state.nest())); }
     // Of a child, without building its state.
@@ -76,6 +75,7 @@ private:
 };
 
 static_assert(DrawsChildren<ScheduleSpace>);
+static_assert(MayBeWatched<ScheduleSpace>);
 static_assert(KnowsLegality<ScheduleSpace>);
 static_assert(KnowsForcedDecisions<ScheduleSpace>);
 

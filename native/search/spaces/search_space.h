@@ -11,7 +11,8 @@ namespace halidegym {
 //
 // State     an immutable value; copies share structure.
 // Decision  a small value that identifies one child of the state it belongs to.
-// Children  the legal decisions of one state, in a fixed order, and the children, built one at a time.
+// Children  the legal decisions of one state, in a fixed order, and the children, built one at a time. Those that
+//           one copy of the space made can be given to another one, in another thread.
 template <typename S>
 concept SearchSpace = requires(S &space, const typename S::State &state, const typename S::Decision &decision,
                                typename S::Children &children, int depth) {

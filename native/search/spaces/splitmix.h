@@ -28,6 +28,32 @@ private:
     uint64_t state_;
 };
 
+// Draws are written out here because those of the standard library differ between its implementations, and a seed has
+// to give the same search everywhere.
+
+// A number below the bound, each as likely as the others (Lemire 2019, "Fast random integer generation in an
+// interval").
+template <typename Random>
+uint64_t uniform_below(Random &random, uint64_t bound) {
+    static_assert(Random::min() == 0 && Random::max() == std::numeric_limits<uint64_t>::max());
+    __extension__ using Wide = unsigned __int128;
+    Wide product = Wide{random()} * bound;
+    if (static_cast<uint64_t>(product) < bound) {
+        const uint64_t unfair = (0 - bound) % bound;
+        while (static_cast<uint64_t>(product) < unfair) {
+            product = Wide{random()} * bound;
+        }
+    }
+    return static_cast<uint64_t>(product >> 64);
+}
+
+// True with this probability.
+template <typename Random>
+bool draw_bool(Random &random, double probability) {
+    static_assert(Random::min() == 0 && Random::max() == std::numeric_limits<uint64_t>::max());
+    return static_cast<double>(random() >> 11) * 0x1p-53 < probability;
+}
+
 // A seed for the index-th of many streams.
 inline uint64_t split_seed(uint64_t seed, uint64_t index) {
     return SplitMix64(SplitMix64(seed)() ^ index)();

@@ -153,7 +153,8 @@ typename Mcts<S>::Found Mcts<S>::first_of_beam() {
     first_pass.keep_going = [&](const Progress &progress) {
         return progress.pass == 0 && budget_.keep_going(progress);
     };
-    const auto beam = BeamSearch<S>(space_, {.beam_size = *options_.first_beam}, first_pass).run();
+    const auto beam =
+        BeamSearch<S>(space_, {.beam_size = *options_.first_beam, .threads = options_.threads}, first_pass).run();
     count_first(beam.evaluations, beam.expansions);
     const Solution<State> &first = beam.solutions.front();
     return follow(space_, decisions_of<S>(space_, root_, std::span(first.actions).subspan(actions_.size())), first.cost,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <ctime>
-#include <random>
 #include <vector>
 
 #include "search/tree/simulation.h"
@@ -51,7 +50,7 @@ RolloutSpeed measure_rollout_speed(S &space, double seconds, uint64_t seed) {
                     if (built.empty()) {
                         return std::nullopt;
                     }
-                    state = built[std::uniform_int_distribution<size_t>(0, built.size() - 1)(random)];
+                    state = built[uniform_below(random, built.size())];
                 }
                 return state;
             });

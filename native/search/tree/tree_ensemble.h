@@ -3,18 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <exception>
 #include <limits>
-#include <mutex>
-#include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "problem/error.h"
 #include "search/tree/search_tree.h"
+#include "search/worker_threads.h"
 
 namespace halidegym {
 
@@ -34,7 +28,7 @@ public:
     using Tree = SearchTree<S>;
 
     // Each thread gets a copy of the space.
-    TreeEnsemble(const S &space, int num_threads) : spaces_(static_cast<size_t>(num_threads), space) {}
+    TreeEnsemble(const S &space, int num_threads) : threads_(space, num_threads) {}
 
     std::vector<Tree> &trees() { return trees_; }
     // Whether each of them knows everything below its root.
@@ -50,89 +44,44 @@ public:
         const std::vector<Team> teams = this->teams(limits);
         evaluations_ = 0;
         return on_threads(
-            teams.size(), [&](S &space, size_t i) { run_team(space, teams[i], limits); },
+            teams.size(), [&](S &space, size_t i, const Job &job) { run_team(space, teams[i], limits, job); },
             [&] { return keep_going(evaluations_.load()); });
     }
 
     // Calls `work` with a space and the index of each tree.
     template <typename Work>
     void for_each_tree(const Work &work) {
-        on_threads(trees_.size(), work, [] { return true; });
+        on_threads(trees_.size(), [&](S &space, size_t i, const Job &) { work(space, i); }, [] { return true; });
     }
 
 private:
     using Clock = std::chrono::steady_clock;
+    using Job = typename WorkerThreads<S>::Job;
     using Team = std::vector<Tree *>;  // work together, asking for their costs in one batch
 
     template <typename Work, typename KeepGoing>
     bool on_threads(size_t count, const Work &work, const KeepGoing &keep_going);
     std::vector<Team> teams(const TreeLimits &limits);
-    void run_team(S &space, const Team &team, const TreeLimits &limits);
-    void iterate(S &space, const Team &trees, const TreeLimits &limits, Clock::time_point deadline);
+    void run_team(S &space, const Team &team, const TreeLimits &limits, const Job &job);
+    void iterate(S &space, const Team &trees, const TreeLimits &limits, Clock::time_point deadline, const Job &job);
 
-    std::vector<S> spaces_;  // one per thread
     std::vector<Tree> trees_;
-    std::atomic<bool> stop_ = false;
     std::atomic<int64_t> evaluations_ = 0;
+    WorkerThreads<S> threads_;
 };
 
 // Does pieces of work on all threads, while the calling thread asks whether to go on. What either throws ends the work,
-// and is thrown once all threads have ended.
+// and is thrown once nothing of it goes on.
 template <SearchSpace S>
 template <typename Work, typename KeepGoing>
 bool TreeEnsemble<S>::on_threads(size_t count, const Work &work, const KeepGoing &keep_going) {
-    std::mutex mutex;
-    std::condition_variable finished;
-    std::exception_ptr error;
-    size_t running = spaces_.size();
-    std::atomic<size_t> next = 0;
-    stop_ = false;
-    const auto fail = [&] {
-        const std::lock_guard lock(mutex);
-        error = std::current_exception();
-        stop_ = true;
-    };
-    const auto run = [&](S &space) {
-        try {
-            for (size_t i = next++; i < count && !stop_; i = next++) {
-                work(space, i);
-            }
-        } catch (...) {
-            fail();
-        }
-        const std::lock_guard lock(mutex);
-        running--;
-        finished.notify_one();
-    };
-    {
-        std::vector<std::jthread> threads;
-        for (S &space : spaces_) {
-            try {
-                threads.emplace_back([&] { run(space); });
-            } catch (const std::system_error &error_of_thread) {
-                stop_ = true;  // those that have started end before the error leaves
-                throw OutOfResources("thread " + std::to_string(threads.size() + 1) + " of " +
-                                     std::to_string(spaces_.size()) + " cannot start (" + error_of_thread.what() +
-                                     "); give fewer threads");
-            }
-        }
-        std::unique_lock lock(mutex);
-        while (!finished.wait_for(lock, std::chrono::milliseconds(20), [&] { return running == 0; })) {
-            lock.unlock();
-            try {
-                if (!keep_going()) {
-                    stop_ = true;
-                }
-            } catch (...) {
-                fail();
-            }
-            lock.lock();
+    Job job(threads_, count, [&](S &space, size_t i) { work(space, i, job); });
+    while (!job.wait_for_all(std::chrono::milliseconds(20))) {
+        if (!keep_going()) {
+            job.stop();
         }
     }
-    if (error) {
-        std::rethrow_exception(error);
-    }
-    return !stop_;
+    return !job.is_stopped();
 }
 
 // With a time limit every thread has one team, so that all are done at the same time; else there are some more teams
@@ -141,13 +90,13 @@ template <SearchSpace S>
 std::vector<typename TreeEnsemble<S>::Team> TreeEnsemble<S>::teams(const TreeLimits &limits) {
     std::vector<Team> teams;
     if (limits.seconds < std::numeric_limits<double>::infinity()) {
-        teams.resize(spaces_.size());
+        teams.resize(threads_.size());
         for (size_t i = 0; i < trees_.size(); i++) {
             teams[i % teams.size()].push_back(&trees_[i]);
         }
         return teams;
     }
-    const size_t team_size = trees_.size() / (2 * spaces_.size()) + 1;
+    const size_t team_size = trees_.size() / (2 * threads_.size()) + 1;
     for (Tree &tree : trees_) {
         if (tree.is_greedy() || teams.empty() || teams.back().front()->is_greedy() ||
             teams.back().size() == team_size) {
@@ -161,7 +110,7 @@ std::vector<typename TreeEnsemble<S>::Team> TreeEnsemble<S>::teams(const TreeLim
 // Every tree gets an equal share of the team's time, the greedy ones by themselves, as each of their iterations takes
 // long.
 template <SearchSpace S>
-void TreeEnsemble<S>::run_team(S &space, const Team &team, const TreeLimits &limits) {
+void TreeEnsemble<S>::run_team(S &space, const Team &team, const TreeLimits &limits, const Job &job) {
     const auto start = Clock::now();
     const auto deadline = [&](size_t done) {
         constexpr double never = 1e9;  // seconds; more may not fit into the clock
@@ -174,20 +123,23 @@ void TreeEnsemble<S>::run_team(S &space, const Team &team, const TreeLimits &lim
     size_t done = 0;
     for (Tree *tree : team) {
         if (tree->is_greedy()) {
-            iterate(space, {tree}, limits, deadline(++done));
+            iterate(space, {tree}, limits, deadline(++done), job);
         } else {
             standard.push_back(tree);
         }
     }
-    iterate(space, standard, limits, deadline(team.size()));
+    iterate(space, standard, limits, deadline(team.size()), job);
 }
 
 template <SearchSpace S>
-void TreeEnsemble<S>::iterate(S &space, const Team &trees, const TreeLimits &limits, Clock::time_point deadline) {
+void TreeEnsemble<S>::iterate(S &space, const Team &trees, const TreeLimits &limits, Clock::time_point deadline,
+                              const Job &job) {
     struct Start {
         int64_t iterations, evaluations, expansions;
     };
-    const auto is_over = [&] { return stop_ || (deadline != Clock::time_point::max() && Clock::now() >= deadline); };
+    const auto is_over = [&] {
+        return job.is_stopped() || (deadline != Clock::time_point::max() && Clock::now() >= deadline);
+    };
     std::vector<Start> starts;
     for (const Tree *tree : trees) {
         starts.push_back({tree->num_iterations(), tree->evaluations(), tree->expansions()});

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -31,7 +30,7 @@ public:
         if (left_.empty()) {
             return std::nullopt;
         }
-        Decision &drawn = left_[std::uniform_int_distribution<size_t>(0, left_.size() - 1)(random)];
+        Decision &drawn = left_[uniform_below(random, left_.size())];
         const Decision decision = std::exchange(drawn, left_.back());
         left_.pop_back();
         return decision;

@@ -7,21 +7,24 @@ import pickle
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
 import pipelines_for_tests
 from halidegym.agents.agent import Agent
+from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.reference.log import format_cost
 from halidegym.envs import pipelines
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import InvalidParameter, SearchExhausted
+from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
 from halidegym.native.weights import builtin_weights, make_weights, save_weights
 from oracle.builder_problem import AVX512, SSE_AVX2
 from oracle.tabulated import AFFINE, GENERAL, TabulatedSearch
+from search_spaces_for_tests import PythonTree
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +64,7 @@ def test_the_published_search(harris: SchedulingProblem) -> None:
     """The beam's row for harris in MB2FBS' Table 2 (docs/specification/papers.md, section 2)."""
     plan = BeamSearch().plan(harris)
     assert [f"{cost:g}" for cost in plan.pass_costs] == ["2.29997", "2.2596", "1.97878", "1.73584", "1.73584"]
-    assert plan.evaluations == 175193
+    assert (plan.evaluations, plan.distinct_evaluations) == (175193, 117108)
     assert plan.expansions == 5 * 770
     costs = [improvement.cost for improvement in plan.history]
     assert costs == sorted(costs, reverse=True)
@@ -84,6 +87,37 @@ def test_equal_seeds_give_equal_plans(mm: SchedulingProblem) -> None:
     first, again = (agent.plan(mm, seed=2) for _ in range(2))
     assert (first.candidates, first.pass_costs) == (again.candidates, again.pass_costs)
     assert {agent.plan(mm, seed=seed).pass_costs for seed in range(4)} != {first.pass_costs}
+
+
+@pytest.mark.parametrize(
+    "budget", [{}, {"evaluations": 100}, {"evaluations": 5000}, {"evaluations": 50000}, {"expansions": 40}], ids=str
+)
+@pytest.mark.parametrize("dropout", [100, 30])
+def test_threads_make_no_difference(dropout: int, budget: dict[str, int], harris: SchedulingProblem) -> None:
+    def plan(threads: int) -> Plan:
+        agent = BeamSearch(beam_size=12, random_dropout=dropout, threads=threads)
+        found = agent.plan(harris, seed=1, **budget)  # type: ignore[arg-type]
+        history = tuple(replace(improvement, seconds=0.0) for improvement in found.history)
+        return replace(found, agent="", seconds=0.0, cpu_seconds=0.0, history=history)
+
+    assert plan(1) == plan(2) == plan(5)
+
+
+def test_costs_are_computed_once(mm: SchedulingProblem) -> None:
+    tree = PythonTree(SyntheticTree(branching=3, depth=5, delta=10, seed=1))
+    asked: list[tuple[int, ...]] = []
+
+    class Counted(PythonTree):
+        def cost(self, path: tuple[int, ...]) -> float:
+            asked.append(path)
+            return super().cost(path)
+
+    for threads in (1, 3):
+        asked.clear()
+        solution = BeamSearch(beam_size=4, threads=threads).solve(Counted(tree.tree))
+        assert len(asked) == len(set(asked)) == solution.distinct_evaluations < solution.evaluations
+    once = BeamSearch(beam_size=4, passes=1).plan(mm)
+    assert once.distinct_evaluations == once.evaluations
 
 
 def test_other_weights_give_other_costs(mm: SchedulingProblem, tmp_path: object) -> None:
@@ -154,6 +188,7 @@ def test_progress_is_shown_on_a_terminal_only(
         (lambda: BeamSearch(beam_size=10**12), "beam_size=10{12} is out of range; give an integer"),
         (lambda: BeamSearch(passes=0), "passes=0"),
         (lambda: BeamSearch(random_dropout=-1), "random_dropout=-1"),
+        (lambda: BeamSearch(threads=0), "threads=0"),
         (lambda: BeamSearch(random_dropout=101), "random_dropout=101"),
         (lambda: BeamSearch(memory_limit=-1), "memory_limit=-1"),
         (lambda: Greedy(random_dropout=200), "random_dropout=200"),
