@@ -32,6 +32,7 @@ public:
     int depth(const State &state) const { return state.num_decisions_made(); }
     int max_depth() const { return 2 * space_->problem->num_nodes(); }
     Children children(const State &state) const { return Expansion(state); }
+    Children unlisted_children(const State &state) const { return Expansion(state, Expansion::Unlisted{}); }
     State apply(const State &state, const Decision &decision) const { return state.apply(decision); }
     template <typename Random>
     std::optional<std::pair<Decision, State>> random_child(const State &state, Random &random) const {
@@ -75,6 +76,9 @@ private:
 };
 
 static_assert(DrawsChildren<ScheduleSpace>);
+static_assert(RatesChildren<ScheduleSpace>);
+static_assert(HashesChildren<ScheduleSpace>);
+static_assert(BuildsUnlistedChildren<ScheduleSpace>);
 static_assert(MayBeWatched<ScheduleSpace>);
 static_assert(KnowsLegality<ScheduleSpace>);
 static_assert(KnowsForcedDecisions<ScheduleSpace>);
