@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -9,14 +10,27 @@
 
 namespace halidegym {
 
+namespace {
+
+void insert(std::vector<uint64_t> &bits, int node) {
+    bits[static_cast<size_t>(node) / 64] |= uint64_t{1} << (node % 64);
+}
+
+bool contains(const std::vector<uint64_t> &bits, int node) {
+    return (bits[static_cast<size_t>(node) / 64] >> (node % 64)) & 1;
+}
+
+}  // namespace
+
 Sites::Sites(const Problem &problem)
-    : problem_(problem), producers_(problem.nodes.size()), nodes_(problem.nodes.size()),
-      stages_(problem.stages.size()), parents_stages_(problem.stages.size()), changed_nodes_(problem.nodes.size()),
-      changed_stages_(problem.stages.size()),
-      to_presume_((problem.nodes.size() + 63) / 64) {
+    : problem_(problem), nodes_(problem.nodes.size()), stages_(problem.stages.size()),
+      parents_stages_(problem.stages.size()), changed_nodes_(problem.nodes.size()),
+      changed_stages_(problem.stages.size()), to_presume_((problem.nodes.size() + 63) / 64),
+      matter_(to_presume_.size()) {
+    producers_.resize(problem.nodes.size(), to_presume_);
     for (const Edge &edge : problem.edges) {
         const int consumer = problem.stages[static_cast<size_t>(edge.consumer_stage)].node;
-        producers_[static_cast<size_t>(consumer)].push_back(edge.producer);
+        insert(producers_[static_cast<size_t>(consumer)], edge.producer);
     }
 }
 
@@ -40,11 +54,12 @@ void Sites::locate(const Level &root) {
             sites = {NodeSites::Status::Unscheduled, 0, 0, -1};
         } else {
             sites = {};
-            to_presume_[static_cast<size_t>(node.id) / 64] |= uint64_t{1} << (node.id % 64);
+            insert(to_presume_, node.id);
         }
     }
     std::fill(stages_.begin(), stages_.end(), StageSites{});
     std::fill(replaced_by_.begin(), replaced_by_.end(), -1);
+    std::fill(matter_.begin(), matter_.end(), ~uint64_t{0});
     levels_.push_back(entry(root, -1));
     settle(root, 0);
     for (const LevelRef &block : root.children) {
@@ -54,6 +69,7 @@ void Sites::locate(const Level &root) {
     levels_.front().end = num_parents_levels_ = end();
     replaced_by_.resize(std::max(replaced_by_.size(), levels_.size()), -1);
     presume_sites();
+    find_what_matters();
     parents_nodes_ = nodes_;
     parents_stages_ = stages_;
     parents_most_inlined_calls_ = most_inlined_calls_;
@@ -224,12 +240,32 @@ int64_t Sites::tasks(const Level &level) const {
     return tasks;
 }
 
+// Funcs that are not scheduled and that a stage calls which is, or which the next decision may schedule; and those that
+// their sites follow from. Funcs are scheduled in their order.
+void Sites::find_what_matters() {
+    std::fill(matter_.begin(), matter_.end(), 0);
+    bool may_be_next = true;
+    for (const Node &node : problem_.nodes) {
+        const bool is_scheduled = of_node(node.id).is_scheduled();
+        if (!is_scheduled && (node.is_input || !std::exchange(may_be_next, false))) continue;
+        const auto &producers = producers_[static_cast<size_t>(node.id)];
+        std::ranges::transform(matter_, producers, matter_.begin(), std::bit_or());
+    }
+    for (auto node = problem_.nodes.rbegin(); node != problem_.nodes.rend(); ++node) {
+        if (!contains(matter_, node->id)) continue;
+        for (const BoundRules::Consumer &consumer : node->bound_rules.consumers) {
+            insert(matter_, consumer.node);
+        }
+    }
+}
+
 // Of the Funcs that are not scheduled, those whose consumers have changed. Consumers come before producers, so they
 // have their sites already.
 void Sites::presume_sites() {
     const auto ask_again = [&](int consumer) {
-        for (const int producer : producers_[static_cast<size_t>(consumer)]) {
-            to_presume_[static_cast<size_t>(producer) / 64] |= uint64_t{1} << (producer % 64);
+        const auto &producers = producers_[static_cast<size_t>(consumer)];
+        for (size_t word = 0; word < to_presume_.size(); word++) {
+            to_presume_[word] |= producers[word] & matter_[word];
         }
     };
     for (const int node : changed_nodes_.members()) {
@@ -254,10 +290,8 @@ void Sites::presume_sites() {
 
 int Sites::presumed_site(const Node &node) const {
     int site = -1;
-    for (const int e : node.outgoing) {
-        const Stage &consumer =
-            problem_.stages[static_cast<size_t>(problem_.edges[static_cast<size_t>(e)].consumer_stage)];
-        const int innermost = of_stage(consumer.id).innermost;
+    for (const BoundRules::Consumer &consumer : node.bound_rules.consumers) {
+        const int innermost = of_stage(consumer.stage).innermost;
         const int next = current(innermost >= 0 ? innermost : of_node(consumer.node).compute);
         site = site < 0 ? next : meet(next, site);
     }

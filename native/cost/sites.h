@@ -113,13 +113,14 @@ private:
     NodeSites &change_node(int node);
     StageSites &change_stage(int stage);
     int64_t tasks(const Level &level) const;
+    void find_what_matters();
     void presume_sites();
     int presumed_site(const Node &node) const;
     int meet(int a, int b) const;
     int parent(int position) const { return current(level(position).parent); }
 
     const Problem &problem_;
-    std::vector<std::vector<int>> producers_;  // by node: what any of its stages calls
+    std::vector<std::vector<uint64_t>> producers_;  // by node: what any of its stages calls, one bit per node
     std::vector<NestLevel> levels_;
     std::vector<NodeSites> nodes_, parents_nodes_;
     std::vector<StageSites> stages_, parents_stages_;
@@ -132,7 +133,8 @@ private:
     std::vector<int> replaced_, replaced_blocks_;
     std::vector<Kept> kept_;
     MarkedSet changed_nodes_, changed_stages_;
-    std::vector<uint64_t> to_presume_;  // bit per node
+    std::vector<uint64_t> to_presume_;      // bit per node
+    std::vector<uint64_t> matter_;          // bit per node: whose presumed sites rows of a child can depend on
     int64_t most_inlined_calls_ = 0;
     int64_t parents_most_inlined_calls_ = 0;
 };

@@ -28,13 +28,12 @@ std::span<const Span> view(const LoopSpans &spans, size_t count) {
 // One stage of a Func computed in a body: its outermost level, with the vector leaf inside if it has one.
 LevelRef compute_stage(NestMaker &make, const Problem &problem, const Node &func, const Stage &stage,
                        const Bound &bound, int vector_dim, bool tileable) {
-    const Draft level = make.level();
-    level->node = func.id;
-    level->stage = stage.id;
-    level->vector_dim = vector_dim;
-    level->innermost = true;
-    level->tileable = tileable;
-    level->called.add_words(stage.producers);
+    LevelShape shape;
+    shape.node = func.id;
+    shape.stage = stage.id;
+    shape.vector_dim = vector_dim;
+    shape.tileable = tileable;
+    shape.called.add_words(stage.producers);
     const auto loops = bound.loops(stage.index);
     LoopSpans representative;
     for (size_t i = 0; i < loops.size(); i++) {
@@ -43,23 +42,24 @@ LevelRef compute_stage(NestMaker &make, const Problem &problem, const Node &func
         const int64_t lanes = vectorized ? stage.vector_size : 1;
         const int64_t trips = ceil_div(loop.extent(), lanes);
         const int64_t min = loop.min + lanes * (trips / 2);
-        level->size.push_back(trips);
+        shape.size.push_back(trips);
         representative[i] = {min, min + lanes - 1, true};
         if (vectorized) {
-            level->vectorized_loop = static_cast<int>(i);
+            shape.vectorized_loop = static_cast<int>(i);
         }
     }
+    shape.innermost = shape.vectorized_loop < 0;
+    const Draft level = make.level(shape);
     level->regions = make.regions(problem, stage, bound, view(representative, loops.size()));
-    if (level->vectorized_loop >= 0) {
-        const auto vector_loop = static_cast<size_t>(level->vectorized_loop);
-        const Draft leaf = make.level();
-        static_cast<LevelShape &>(*leaf) = *level;
-        leaf->tileable = false;
-        leaf->size = Extents(level->size.size(), 1);
-        leaf->size[level->vectorized_loop] = stage.vector_size;
-        representative[vector_loop].max = representative[vector_loop].min;
+    if (!shape.innermost) {
+        shape.innermost = true;
+        shape.tileable = false;
+        shape.size = Extents(shape.size.size(), 1);
+        shape.size[shape.vectorized_loop] = stage.vector_size;
+        const Draft leaf = make.level(shape);
+        auto &vector_loop = representative[static_cast<size_t>(shape.vectorized_loop)];
+        vector_loop.max = vector_loop.min;
         leaf->regions = make.regions(problem, stage, bound, view(representative, loops.size()));
-        level->innermost = false;
         level->children.push_back(leaf);
     }
     return level;
@@ -74,10 +74,9 @@ Span representative_tile(const Span &loop, int64_t count, bool constant_extent) 
 
 Tiles split(NestMaker &make, const Level &level, const Extents &outer_trips, const Extents &inner,
             RegionsRef outer_regions) {
-    Tiles tiles{.outer = make.level(), .inner = make.copy(level)};
+    Tiles tiles{.outer = make.level(level), .inner = make.copy(level)};
     tiles.inner->size = inner;
     tiles.inner->parallel = false;
-    static_cast<LevelShape &>(*tiles.outer) = level;
     tiles.outer->size = outer_trips;
     tiles.outer->innermost = false;
     tiles.outer->parallel = false;

@@ -11,22 +11,20 @@ std::shared_ptr<T> borrowed(T *value) {
 
 }  // namespace
 
-Draft Workbench::level() {
+Draft Workbench::level(const LevelShape &shape) {
     if (used_levels_ == levels_.size()) {
         levels_.emplace_back();
     }
     Level &level = levels_[used_levels_++];
-    static_cast<LevelShape &>(level) = {};
+    static_cast<LevelShape &>(level) = shape;
     level.children.clear();
     level.inlined.clear();
     level.store_at.clear();
-    level.regions = nullptr;
     return borrowed(&level);
 }
 
 Draft Workbench::copy(const Level &copied) {
-    Draft level = this->level();
-    static_cast<LevelShape &>(*level) = copied;
+    const Draft level = this->level(copied);
     for (const LevelRef &child : copied.children) {
         level->children.push_back(borrowed(child.get()));
     }
@@ -40,9 +38,8 @@ RegionsRef Workbench::regions(const Problem &problem, const Stage &stage, const 
                               std::span<const Span> loops) {
     if (used_regions_ == regions_.size()) {
         regions_.emplace_back(problem, stage, own, loops);
-    } else {
-        regions_[used_regions_].reuse(stage, own, loops);
     }
+    regions_[used_regions_].reuse(stage, own, loops);
     return borrowed<const Regions>(&regions_[used_regions_++]);
 }
 

@@ -16,8 +16,8 @@ class NestMaker {
 public:
     virtual ~NestMaker() = default;
 
-    // An empty level.
-    virtual Draft level() = 0;
+    // A level with an empty body, and without regions yet.
+    virtual Draft level(const LevelShape &shape) = 0;
     virtual Draft copy(const Level &level) = 0;
     // Of a level of `stage`, whose own record is `own` with its loops replaced.
     virtual RegionsRef regions(const Problem &problem, const Stage &stage, const Bound &own,
@@ -27,7 +27,7 @@ public:
 // Of nests that last: whoever holds a level owns it, and all that it refers to.
 class LastingNests final : public NestMaker {
 public:
-    Draft level() override { return std::make_shared<Level>(); }
+    Draft level(const LevelShape &shape) override { return std::make_shared<Level>(Level{shape, {}, {}, {}, {}}); }
     Draft copy(const Level &level) override { return std::make_shared<Level>(level); }
     RegionsRef regions(const Problem &problem, const Stage &stage, const Bound &own,
                        std::span<const Span> loops) override {
@@ -44,7 +44,7 @@ public:
     Workbench(const Workbench &) = delete;
     Workbench &operator=(const Workbench &) = delete;
 
-    Draft level() override;
+    Draft level(const LevelShape &shape) override;
     Draft copy(const Level &level) override;
     RegionsRef regions(const Problem &problem, const Stage &stage, const Bound &own,
                        std::span<const Span> loops) override;

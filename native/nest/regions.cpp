@@ -27,33 +27,33 @@ int64_t evaluate(const Problem &problem, int expression, std::span<const int64_t
 }
 
 // docs/specification/function-dag.md, section 5.3: one end of the region that a consumer with these loops needs.
-int64_t evaluate_bound(const Problem &problem, const EdgeBound &bound, std::span<const Span> consumer_loops,
+int64_t evaluate_bound(const Problem &problem, const EdgeBound &bound, const Span *consumer_loops,
                        std::span<const int64_t> symbols, bool &constant_extent) {
+    if (bound.kind == EdgeBound::Kind::General) {
+        constant_extent = false;
+        return evaluate(problem, bound.expression, symbols);
+    }
     constant_extent = constant_extent && !bound.depends_on_parameter;
-    switch (bound.kind) {
-    case EdgeBound::Kind::Constant:
+    if (bound.loop < 0) {
         return bound.constant;
-    case EdgeBound::Kind::Affine: {
-        const Span &loop = consumer_loops[static_cast<size_t>(bound.loop)];
-        constant_extent = constant_extent && loop.constant_extent;
-        return bound.coefficient * (bound.of_max ? loop.max : loop.min) + bound.constant;
     }
-    case EdgeBound::Kind::General:
-        break;
-    }
-    constant_extent = false;
-    return evaluate(problem, bound.expression, symbols);
+    const Span &loop = consumer_loops[bound.loop];
+    constant_extent = constant_extent && (loop.constant_extent || bound.kind == EdgeBound::Kind::Constant);
+    return bound.coefficient * (bound.of_max ? loop.max : loop.min) + bound.constant;
 }
 
-void unite_footprint(const Problem &problem, const Edge &edge, std::span<const Span> consumer_loops,
+void unite_footprint(const Problem &problem, const BoundRules::Consumer &consumer, const Bound &bound,
                      std::span<Span> required) {
+    const auto loops = bound.spans().subspan(static_cast<size_t>(consumer.first_loop),
+                                             static_cast<size_t>(consumer.num_loops));
     Symbols storage;
-    const auto symbols = symbols_of(consumer_loops, storage);
-    for (size_t d = 0; d < required.size(); d++) {
+    const auto symbols = consumer.has_expressions ? symbols_of(loops, storage) : std::span<const int64_t>();
+    const EdgeBound *end = consumer.ends.data();
+    for (Span &span : required) {
         bool constant_extent = true;
-        const int64_t min = evaluate_bound(problem, edge.bounds[2 * d], consumer_loops, symbols, constant_extent);
-        const int64_t max = evaluate_bound(problem, edge.bounds[2 * d + 1], consumer_loops, symbols, constant_extent);
-        required[d] = unite(required[d], Span{min, max, constant_extent});
+        const int64_t min = evaluate_bound(problem, *end++, loops.data(), symbols, constant_extent);
+        const int64_t max = evaluate_bound(problem, *end++, loops.data(), symbols, constant_extent);
+        span = unite(span, Span{min, max, constant_extent});
     }
 }
 
@@ -70,14 +70,14 @@ Span computed_dimension(const Problem &problem, const ComputedDimension &rule, c
     return {evaluate(problem, rule.expression_min, symbols), evaluate(problem, rule.expression_max, symbols), false};
 }
 
-Span loop_span(const Problem &problem, const Loop &loop, std::span<const Span> computed,
+Span loop_span(const Problem &problem, const LoopRule &loop, std::span<const Span> computed,
                std::span<const int64_t> symbols) {
     switch (loop.kind) {
-    case Loop::Kind::ComputedDimension:
+    case LoopRule::Kind::ComputedDimension:
         return computed[static_cast<size_t>(loop.computed_dim)];
-    case Loop::Kind::Constant:
+    case LoopRule::Kind::Constant:
         return {loop.constant_min, loop.constant_max, true};
-    case Loop::Kind::General:
+    case LoopRule::Kind::General:
         break;
     }
     return {evaluate(problem, loop.expression_min, symbols), evaluate(problem, loop.expression_max, symbols), false};
@@ -87,23 +87,21 @@ Span loop_span(const Problem &problem, const Loop &loop, std::span<const Span> c
 
 void Bound::derive_from_required(const Problem &problem) {
     Symbols storage;
+    const BoundRules &rules = node_->bound_rules;
     const auto dimensions = static_cast<size_t>(node_->dimensions);
-    const auto required_symbols = symbols_of(required(), storage);
-    for (size_t d = 0; d < dimensions; d++) {
-        data()[dimensions + d] =
-            computed_dimension(problem, node_->region_computed[d], required()[d], required_symbols);
-    }
-    const auto computed_symbols = symbols_of(computed(), storage);
-    for (int s = 0; s < node_->num_stages; s++) {
-        const Stage &stage = problem.stage(*node_, s);
-        const auto spans = mutable_loops(s);
-        for (size_t i = 0; i < spans.size(); i++) {
-            spans[i] = loop_span(problem, stage.loops[i], computed(), computed_symbols);
-        }
-    }
+    Span *const computed = data() + dimensions;
+    const auto required_symbols =
+        rules.computes_by_expressions ? symbols_of(required(), storage) : std::span<const int64_t>();
     volume_computed_ = 1;
-    for (const Span &span : computed()) {
-        volume_computed_ *= span.extent();
+    for (size_t d = 0; d < dimensions; d++) {
+        computed[d] = computed_dimension(problem, node_->region_computed[d], data()[d], required_symbols);
+        volume_computed_ *= computed[d].extent();
+    }
+    const auto computed_symbols =
+        rules.loops_by_expressions ? symbols_of(this->computed(), storage) : std::span<const int64_t>();
+    Span *loop = computed + dimensions;
+    for (const LoopRule &rule : rules.loops) {
+        *loop++ = loop_span(problem, rule, this->computed(), computed_symbols);
     }
 }
 
@@ -133,28 +131,25 @@ void Regions::reuse(const Stage &stage, const Bound &own, std::span<const Span> 
     const auto forget = [&](int node) {
         bounds_[static_cast<size_t>(node)].store(nullptr, std::memory_order_relaxed);
     };
-    Derived *list = derived_.exchange(nullptr, std::memory_order_relaxed);
+    Derived *list = derived_.load(std::memory_order_relaxed);
     while (list != nullptr) {
         forget(list->node);
         Derived *next = list->next;
         list->next = std::exchange(spare_, list);
         list = next;
     }
+    derived_.store(nullptr, std::memory_order_relaxed);
+    is_reused_ = true;
     forget(problem_->stages[static_cast<size_t>(stage_)].node);
     stage_ = stage.id;
     set_own(stage, own, loops);
 }
 
 const Bound &Regions::derived(int node) const {
-    std::unique_ptr<Derived> made;
-    const Node &func = problem_->nodes[static_cast<size_t>(node)];
-    if (spare_ != nullptr) {
-        made.reset(std::exchange(spare_, spare_->next));
-        made->bound = Bound(func);
-    } else {
-        made.reset(new Derived{Bound(func), nullptr, 0});
+    if (is_reused_) {
+        return add(node);
     }
-    made->node = node;
+    auto made = std::make_unique<Derived>(Derived{Bound(problem_->nodes[static_cast<size_t>(node)]), nullptr, node});
     derive_into(made->bound, node);
     const Bound *expected = nullptr;
     if (!bounds_[static_cast<size_t>(node)].compare_exchange_strong(expected, &made->bound,
@@ -167,6 +162,24 @@ const Bound &Regions::derived(int node) const {
     return made.release()->bound;
 }
 
+// The same without other threads.
+Bound &Regions::add(int node) const {
+    const Node &func = problem_->nodes[static_cast<size_t>(node)];
+    Derived *made = spare_;
+    if (made != nullptr) {
+        spare_ = made->next;
+        made->bound.become(func);
+    } else {
+        made = new Derived{Bound(func), nullptr, 0};
+    }
+    made->node = node;
+    made->next = derived_.load(std::memory_order_relaxed);
+    derived_.store(made, std::memory_order_relaxed);
+    derive_into(made->bound, node);
+    bounds_[static_cast<size_t>(node)].store(&made->bound, std::memory_order_relaxed);
+    return made->bound;
+}
+
 void Regions::derive_into(Bound &bound, int id) const {
     const Node &node = problem_->nodes[static_cast<size_t>(id)];
     const auto required = bound.mutable_required();
@@ -175,16 +188,14 @@ void Regions::derive_into(Bound &bound, int id) const {
         // quirk Q17).
         std::copy(node.estimated_region.begin(), node.estimated_region.end(), required.begin());
     } else {
-        if (node.outgoing.empty()) {
+        if (node.bound_rules.consumers.empty()) {
             throw InternalError("Func '" + node.name + "' has no consumer from which its region could follow");
         }
-        for (const int e : node.outgoing) {
-            const Edge &edge = problem_->edges[static_cast<size_t>(e)];
-            const Stage &consumer = problem_->stages[static_cast<size_t>(edge.consumer_stage)];
-            const bool counts = stage_ < 0 || edge.consumer_stage == stage_ ||
+        for (const BoundRules::Consumer &consumer : node.bound_rules.consumers) {
+            const bool counts = stage_ < 0 || consumer.stage == stage_ ||
                                 problem_->stages[static_cast<size_t>(stage_)].is_downstream_of(consumer.node);
             if (counts) {
-                unite_footprint(*problem_, edge, of(consumer.node).loops(consumer.index), required);
+                unite_footprint(*problem_, consumer, of(consumer.node), required);
             }
         }
     }

@@ -19,21 +19,22 @@ namespace halidegym {
 class Bound {
 public:
     // Nothing required, computed or looped over yet.
-    explicit Bound(const Node &node) : node_(&node) {
-        if (node.bound_size > inline_capacity) {
-            spilled_.resize(static_cast<size_t>(node.bound_size));
-        }
-        std::fill(data(), data() + node.dimensions, Span::empty());
-    }
-    Bound(const Bound &other) : node_(other.node_), volume_computed_(other.volume_computed_), spilled_(other.spilled_) {
-        copy_inline(other);
-    }
+    explicit Bound(const Node &node) { become(node); }
+    Bound(const Bound &other) { *this = other; }
     Bound &operator=(const Bound &other) {
         node_ = other.node_;
         volume_computed_ = other.volume_computed_;
         spilled_ = other.spilled_;
-        copy_inline(other);
+        if (spilled_.empty()) {
+            std::copy_n(other.inline_.begin(), node_->bound_size, inline_.begin());
+        }
         return *this;
+    }
+    // As if made for this Func, in the memory that there is.
+    void become(const Node &node) {
+        node_ = &node;
+        spilled_.resize(static_cast<size_t>(node.bound_size > inline_capacity ? node.bound_size : 0));
+        std::fill(data(), data() + node.dimensions, Span::empty());
     }
 
     std::span<const Span> required() const { return {data(), static_cast<size_t>(node_->dimensions)}; }
@@ -47,6 +48,8 @@ public:
         const auto end = s + 1 < node_->loops_offset.size() ? node_->loops_offset[s + 1] : node_->bound_size;
         return {data() + begin, static_cast<size_t>(end - begin)};
     }
+    // All of it, laid out as the node says.
+    std::span<const Span> spans() const { return {data(), static_cast<size_t>(node_->bound_size)}; }
     std::span<Span> mutable_required() { return {data(), static_cast<size_t>(node_->dimensions)}; }
     std::span<Span> mutable_loops(int stage_index) {
         const auto view = std::as_const(*this).loops(stage_index);
@@ -62,15 +65,10 @@ private:
     // Records are made for every Func at every new level, so those of up to four dimensions allocate nothing.
     static constexpr int inline_capacity = 12;
 
-    void copy_inline(const Bound &other) {
-        if (spilled_.empty()) {
-            std::copy_n(other.inline_.begin(), node_->bound_size, inline_.begin());
-        }
-    }
     Span *data() { return spilled_.empty() ? inline_.data() : spilled_.data(); }
     const Span *data() const { return spilled_.empty() ? inline_.data() : spilled_.data(); }
 
-    const Node *node_;
+    const Node *node_ = nullptr;
     int64_t volume_computed_ = 0;
     std::array<Span, inline_capacity> inline_;  // the first bound_size are used
     std::vector<Span> spilled_;
@@ -78,7 +76,7 @@ private:
 
 // All bound records of one loop level. The record of the level's own Func is explicit; that of any other Func is a pure
 // function of it and of the problem, computed when first asked for and then kept (docs/specification/search-space.md,
-// section 4.2). Copies of a level share its Regions. Thread-safe, except for `reuse`.
+// section 4.2). Copies of a level share its Regions. Thread-safe, unless it was ever reused: then it has one user.
 class Regions {
 public:
     // Of the root, which stands for one run of the whole pipeline.
@@ -105,6 +103,7 @@ private:
     };
 
     const Bound &derived(int node) const;
+    Bound &add(int node) const;
     void derive_into(Bound &bound, int node) const;
     void set_own(const Stage &stage, const Bound &own, std::span<const Span> loops);
 
@@ -113,8 +112,8 @@ private:
     Bound own_;                                               // meaningless at the root
     mutable std::vector<std::atomic<const Bound *>> bounds_;  // by node id, null until asked for
     mutable std::atomic<Derived *> derived_ = nullptr;        // a list
-    // A list of records from before a reuse. Levels that threads share have none.
-    mutable Derived *spare_ = nullptr;
+    mutable Derived *spare_ = nullptr;                        // a list, from before a reuse
+    bool is_reused_ = false;
 };
 
 }  // namespace halidegym

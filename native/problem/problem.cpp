@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 
 #include "problem/error.h"
 
@@ -66,6 +67,42 @@ void lay_out_bounds(Problem &problem) {
     }
 }
 
+// An end that does not move with any loop is one that moves with the first loop by nothing.
+EdgeBound as_affine(EdgeBound bound) {
+    if (bound.kind == EdgeBound::Kind::Constant) {
+        bound.loop = 0;
+        bound.coefficient = 0;
+    }
+    return bound;
+}
+
+void write_bound_rules(Problem &problem) {
+    const auto is_general = [](const auto &rule) { return rule.kind == std::remove_cvref_t<decltype(rule)>::Kind::General; };
+    for (Node &node : problem.nodes) {
+        BoundRules &rules = node.bound_rules;
+        rules = {};
+        for (const int e : node.outgoing) {
+            const Edge &edge = problem.edges[e];
+            const Stage &stage = problem.stages[edge.consumer_stage];
+            auto &consumer = rules.consumers.emplace_back();
+            consumer.stage = stage.id;
+            consumer.node = stage.node;
+            consumer.first_loop = problem.nodes[stage.node].loops_offset[stage.index];
+            consumer.num_loops = static_cast<int>(stage.loops.size());
+            consumer.has_expressions = std::ranges::any_of(edge.bounds, is_general);
+            for (const EdgeBound &bound : edge.bounds) {
+                consumer.ends.push_back(stage.loops.empty() ? bound : as_affine(bound));
+            }
+        }
+        for (int s = 0; s < node.num_stages; s++) {
+            const auto &loops = problem.stage(node, s).loops;
+            rules.loops.insert(rules.loops.end(), loops.begin(), loops.end());
+        }
+        rules.computes_by_expressions = std::ranges::any_of(node.region_computed, is_general);
+        rules.loops_by_expressions = std::ranges::any_of(rules.loops, is_general);
+    }
+}
+
 }  // namespace
 
 bool Problem::is_portable() const {
@@ -76,6 +113,7 @@ void Problem::derive() {
     list_edges(*this);
     find_upstream(*this);
     lay_out_bounds(*this);
+    write_bound_rules(*this);
 }
 
 Problem with_parallelism(Problem problem, int parallelism) {

@@ -59,19 +59,22 @@ struct Edge {
 
 // Where the bounds of a loop come from, given the region computed of its Func (section 6.2).
 // Symbols of a General expression: 2 * dimension + (0 for min, 1 for max), over the region *computed*.
-struct Loop {
+struct LoopRule {
     enum class Kind : uint8_t { ComputedDimension, Constant, General };
-    std::string variable;
-    std::string accessor;  // source fragment that names the variable, for printed schedules
-    bool pure = false;
-    bool rvar = false;
-    int pure_dim = -1;  // index among the Func's pure arguments
     Kind kind = Kind::General;
     int computed_dim = -1;
     int64_t constant_min = 0;
     int64_t constant_max = 0;
     int expression_min = -1;
     int expression_max = -1;
+};
+
+struct Loop : LoopRule {
+    std::string variable;
+    std::string accessor;  // source fragment that names the variable, for printed schedules
+    bool pure = false;
+    bool rvar = false;
+    int pure_dim = -1;  // index among the Func's pure arguments
 };
 
 struct Stage {
@@ -103,6 +106,23 @@ struct ComputedDimension {
     int expression_max = -1;
 };
 
+// How the bound record of a Func follows from those of its consumers (sections 5.3 and 6.2), laid out to be read in one
+// go: what Problem::derive() makes of edges, region_computed and loops.
+struct BoundRules {
+    struct Consumer {
+        int stage = 0;
+        int node = 0;
+        int first_loop = 0;  // position of the stage's loops in a Bound of the node
+        int num_loops = 0;
+        bool has_expressions = false;
+        std::vector<EdgeBound> ends;  // [2 * dimensions], constants as affine ones with coefficient 0 if there are loops
+    };
+    std::vector<Consumer> consumers;  // in edge order
+    std::vector<LoopRule> loops;      // of all stages
+    bool computes_by_expressions = false;
+    bool loops_by_expressions = false;
+};
+
 struct Node {
     int id = 0;
     std::string name;
@@ -126,6 +146,7 @@ struct Node {
     // Layout of a Bound of this node: [0, D) required, [D, 2D) computed, then each stage's loops.
     std::vector<int> loops_offset;  // per stage index
     int bound_size = 0;
+    BoundRules bound_rules;
 };
 
 struct Problem {
