@@ -185,12 +185,12 @@ void FeatureRows::fill_reads(const Stage &stage, FeatureRow &row) {
     const NestLevel &innermost = sites_.level(sites.innermost);
     const Extents *unrolled =
         row[feature::unrolled_loop_extent] > 1 ? &sites_.level(innermost.parent).level->size : nullptr;
-    const auto [vector, loads] =
-        loads_.per_vector(stage.id, {.level = innermost.parent, .count = innermost.instances}, unrolled);
-
     // A stage of a single level has one analysis for both (quirk Q16).
+    const bool is_single = sites.innermost == sites.produce;
+    const auto [vector, loads] =
+        loads_.per_vector(stage.id, {.level = innermost.parent, .count = innermost.instances}, unrolled, is_single);
     Reads realization = vector;
-    if (sites.innermost != sites.produce) {
+    if (!is_single) {
         const int store = sites_.of_node(stage.node).store;
         realization = loads_.per_realization(stage.id, {.level = store, .count = sites_.level(store).iterations()});
     }

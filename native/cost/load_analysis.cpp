@@ -40,7 +40,8 @@ LoadAnalysis::LoadAnalysis(const Problem &problem, const Sites &sites)
       producers_(problem.nodes.size()) {}
 
 // The order of this walk decides which loads are counted, and how often (section 4.2, quirks Q1 and Q2).
-VectorReads LoadAnalysis::per_vector(int stage, const Reference &reference, const Extents *unrolled) {
+VectorReads LoadAnalysis::per_vector(int stage, const Reference &reference, const Extents *unrolled,
+                                     bool with_allocations) {
     const int vectorized_loop = sites_.level(sites_.of_stage(stage).innermost).level->vectorized_loop;
     VectorReads result;
     loads_.clear();
@@ -68,9 +69,8 @@ VectorReads LoadAnalysis::per_vector(int stage, const Reference &reference, cons
                 result.loads.total += count;
             }
             if (insert(producer)) {
-                const Reads reads = reads_of(producer, reference);
-                result.reads.unique += reads.unique;
-                result.reads.allocation_bytes += reads.allocation_bytes;
+                result.reads.unique += reads_of(producer, reference);
+                if (with_allocations) result.reads.allocation_bytes += allocation_bytes(producer);
             }
         }
     }
@@ -87,9 +87,8 @@ Reads LoadAnalysis::per_realization(int stage, const Reference &reference) {
                 pending_.push_back(problem_.nodes[static_cast<size_t>(producer)].first_stage);
                 continue;
             }
-            const Reads reads = reads_of(producer, reference);
-            result.unique += reads.unique;
-            result.allocation_bytes += reads.allocation_bytes;
+            result.unique += reads_of(producer, reference);
+            result.allocation_bytes += allocation_bytes(producer);
         }
     }
     return result;
@@ -165,12 +164,11 @@ LoadKind LoadAnalysis::kind(const Load &load, int vectorized_loop) const {
 }
 
 // A producer that is allocated more often than its reads are measured counts with what one of its realizations holds.
-Reads LoadAnalysis::reads_of(int producer, const Reference &reference) const {
+Footprint LoadAnalysis::reads_of(int producer, const Reference &reference) const {
     const NodeSites &sites = sites_.of_node(producer);
     const bool nested =
         sites.status == NodeSites::Status::Realized && sites_.level(sites.store).iterations() > reference.count;
-    return {.unique = footprint(producer, nested ? sites.store : reference.level),
-            .allocation_bytes = allocation_bytes(producer)};
+    return footprint(producer, nested ? sites.store : reference.level);
 }
 
 Footprint LoadAnalysis::footprint(int producer, int level) const {

@@ -57,8 +57,9 @@ class LoadAnalysis {
 public:
     LoadAnalysis(const Problem &problem, const Sites &sites);
 
-    // `unrolled` holds the trips of the loops around the innermost level if these get unrolled, else it is null.
-    VectorReads per_vector(int stage, const Reference &reference, const Extents *unrolled);
+    // `unrolled` holds the trips of the loops around the innermost level if these get unrolled, else it is null. What is
+    // allocated is left 0, unless `with_allocations` is set.
+    VectorReads per_vector(int stage, const Reference &reference, const Extents *unrolled, bool with_allocations);
 
     Reads per_realization(int stage, const Reference &reference);
 
@@ -75,7 +76,7 @@ private:
     bool insert(int node);
     void look_through(int inlined);
     LoadKind kind(const Load &load, int vectorized_loop) const;
-    Reads reads_of(int producer, const Reference &reference) const;
+    Footprint reads_of(int producer, const Reference &reference) const;
     Footprint footprint(int producer, int level) const;
     int64_t allocation_bytes(int producer) const;
 

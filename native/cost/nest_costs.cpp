@@ -72,21 +72,14 @@ float NestCosts::look_at() {
             continue;
         }
         // Of the root's own, which every row may see, the variant takes care.
-        if (nest_.is_in_own_block(stage)) {
-            const auto now = nest_.working_sets(stage);
-            if (!std::equal(now.begin(), now.end() - 1, working_sets_[w].begin())) {
-                positions_.push_back(w);
-                batch_.push_back(rated(w, rows_[w]));
-                continue;
-            }
-        }
-        if (std::isnan(shared[w])) {
-            known_later_.push_back(w);
-            positions_.push_back(w);
-            batch_.push_back(rated(w, rows_[w]));
-        } else {
+        const bool is_own = nest_.is_in_own_block(stage) && !has_parents_working_sets(w);
+        if (!is_own && !std::isnan(shared[w])) {
             costs_[w] = shared[w];
+            continue;
         }
+        if (!is_own) known_later_.push_back(w);
+        positions_.push_back(w);
+        batch_.push_back(rated(w, rows_[w]));
     }
     model_->network().keep(kept_from_, kept_to_);
     rate(costs_);
@@ -94,6 +87,12 @@ float NestCosts::look_at() {
         shared[w] = costs_[w];
     }
     return sum(costs_);
+}
+
+// But for that of the root.
+bool NestCosts::has_parents_working_sets(size_t position) const {
+    const auto now = nest_.working_sets(nest_.stages()[position]);
+    return std::equal(now.begin(), now.end() - 1, working_sets_[position].begin());
 }
 
 RatedRow NestCosts::rated(size_t position, const KeptRow &row) const {

@@ -27,6 +27,7 @@ private:
         std::vector<float> costs;  // by position in the model's order; not a number where unknown
     };
     std::vector<float> &variant(int64_t working_set_at_root);
+    bool has_parents_working_sets(size_t position) const;
     RatedRow rated(size_t position, const KeptRow &row) const;
     void rate(std::vector<float> &costs);
 

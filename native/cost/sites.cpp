@@ -60,7 +60,7 @@ void Sites::locate(const Level &root) {
     std::fill(stages_.begin(), stages_.end(), StageSites{});
     std::fill(replaced_by_.begin(), replaced_by_.end(), -1);
     std::fill(matter_.begin(), matter_.end(), ~uint64_t{0});
-    levels_.push_back(entry(root, -1));
+    add(root, -1);
     settle(root, 0);
     for (const LevelRef &block : root.children) {
         blocks_.push_back(end());
@@ -112,25 +112,20 @@ void Sites::forget() {
     most_inlined_calls_ = parents_most_inlined_calls_;
 }
 
-NestLevel Sites::entry(const Level &level, int parent) const {
-    NestLevel entry{.level = &level,
-                    .parent = parent,
-                    .end = 0,
-                    .depth = 0,
-                    .block = -1,
-                    .twin = end(),
-                    .trips = level.size.product(),
-                    .instances = 1,
-                    .tasks = 1,
-                    .outer_parallelism = 1};
-    if (parent >= 0) {
-        const NestLevel &outer = this->level(parent);
-        entry.depth = outer.depth + 1;
-        entry.block = parent == 0 ? end() : outer.block;
-        entry.instances = outer.iterations();
-        entry.tasks = parent == 0 ? tasks(level) : 1;
-        entry.outer_parallelism = outer.outer_parallelism * outer.tasks;
-    }
+NestLevel &Sites::add(const Level &level, int parent) {
+    const int position = end();
+    NestLevel &entry = levels_.emplace_back();
+    entry.level = &level;
+    entry.parent = parent;
+    entry.twin = position;
+    entry.trips = level.size.product();
+    if (parent < 0) return entry;
+    const NestLevel &outer = this->level(parent);
+    entry.depth = outer.depth + 1;
+    entry.block = parent == 0 ? position : outer.block;
+    entry.instances = outer.iterations();
+    entry.tasks = parent == 0 ? tasks(level) : 1;
+    entry.outer_parallelism = outer.outer_parallelism * outer.tasks;
     return entry;
 }
 
@@ -138,14 +133,14 @@ NestLevel Sites::entry(const Level &level, int parent) const {
 // it is an edited copy of; -1 if there is none.
 void Sites::visit(const Level &level, int parent, int twin) {
     const int position = end();
-    levels_.push_back(entry(level, parent));
+    NestLevel &entry = add(level, parent);
     // A split gives the regions of the level to its inner half.
     const bool is_edited = twin >= 0 && level.regions == this->level(twin).level->regions;
     if (is_edited) {
         replaced_by_[static_cast<size_t>(twin)] = position;
         replaced_.push_back(twin);
     }
-    if (position >= num_parents_levels_) levels_.back().twin = is_edited ? twin : -1;
+    if (position >= num_parents_levels_) entry.twin = is_edited ? twin : -1;
     settle(level, position);
     if (!level.children.empty()) visit_children(position, twin, is_edited);
     levels_[static_cast<size_t>(position)].end = end();

@@ -14,16 +14,16 @@ namespace halidegym {
 
 // One level of a nest: its place in it, and how often it runs (section 3.1).
 struct NestLevel {
-    const Level *level;
-    int parent;  // position of the parent, -1 for the root
-    int end;     // position after its last descendant
-    int depth;   // distance from the root
-    int block;   // position of the root child that it lies in or is, -1 for the root
-    int twin;    // of a nest by itself the same position; else that of the parent's level that this is a copy of, or -1
-    int64_t trips;
-    int64_t instances;  // how often it is entered
-    int64_t tasks;
-    int64_t outer_parallelism;  // product of the tasks of all levels around it
+    const Level *level = nullptr;
+    int parent = -1;  // position of the parent, -1 for the root
+    int end = 0;      // position after its last descendant
+    int depth = 0;    // distance from the root
+    int block = -1;   // position of the root child that it lies in or is, -1 for the root
+    int twin = -1;    // of a nest by itself the same position; else that of the parent's level that it copies, or -1
+    int64_t trips = 1;
+    int64_t instances = 1;  // how often it is entered
+    int64_t tasks = 1;
+    int64_t outer_parallelism = 1;  // product of the tasks of all levels around it
 
     // How often its body runs.
     int64_t iterations() const { return instances * trips; }
@@ -107,7 +107,7 @@ private:
     void forget();
     void visit(const Level &level, int parent, int twin);
     void visit_children(int position, int twin, bool is_edited);
-    NestLevel entry(const Level &level, int parent) const;
+    NestLevel &add(const Level &level, int parent);
     bool is_in_same_surroundings(int position, int twin) const;
     void settle(const Level &level, int position);
     NodeSites &change_node(int node);

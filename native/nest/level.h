@@ -18,10 +18,13 @@ class Extents {
 public:
     Extents() = default;
     Extents(int size, int64_t value) : size_(size) { values_.fill(value); }
-    Extents(const Extents &other) : size_(other.size_) { std::copy(other.begin(), other.end(), values_.begin()); }
+    Extents(const Extents &other) { *this = other; }
     Extents &operator=(const Extents &other) {
         size_ = other.size_;
-        std::copy(other.begin(), other.end(), values_.begin());
+        std::copy_n(other.values_.begin(), usual_size, values_.begin());
+        if (size_ > usual_size) {
+            std::copy(other.begin() + usual_size, other.end(), values_.begin() + usual_size);
+        }
         return *this;
     }
     Extents(std::initializer_list<int64_t> values) {
@@ -48,6 +51,8 @@ public:
     }
 
 private:
+    static constexpr int usual_size = 4;  // copied in one go
+
     int size_ = 0;
     std::array<int64_t, max_loops> values_;  // meaningful up to size_
 };

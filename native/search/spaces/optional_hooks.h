@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "search/spaces/search_space.h"
@@ -103,17 +104,12 @@ std::vector<std::optional<double>> costs_of(S &space, const std::vector<const ty
     }
 }
 
-// Can rate and hash a child without building its state.
+// Can rate a child without building its state.
 template <typename S>
 concept RatesChildren =
     SearchSpace<S> && requires(S &space, typename S::Children &children, const typename S::Decision &decision) {
         { space.cost_of_child(children, decision) } -> std::same_as<std::optional<double>>;
     };
-template <typename S>
-concept HashesChildren = SearchSpace<S> && requires(S &space, typename S::Children &children,
-                                                    const typename S::Decision &decision, int depth) {
-    { space.hash_of_child(children, decision, depth) } -> std::same_as<uint64_t>;
-};
 
 template <SearchSpace S>
 std::optional<double> cost_of_child(S &space, typename S::Children &children, const typename S::Decision &decision) {
@@ -124,6 +120,24 @@ std::optional<double> cost_of_child(S &space, typename S::Children &children, co
     }
 }
 
+// Can show a child without building its state: something with a `hash(depth)`, until the space is asked for anything
+// else.
+template <typename S>
+concept ShowsChildren = SearchSpace<S> && requires(S &space, typename S::Children &children,
+                                                   const typename S::Decision &decision, int depth) {
+    { space.glimpse_of_child(children, decision).hash(depth) } -> std::same_as<uint64_t>;
+};
+
+template <typename S>
+struct GlimpseOf {
+    using Type = std::monostate;
+};
+template <ShowsChildren S>
+struct GlimpseOf<S> {
+    using Type = decltype(std::declval<S &>().glimpse_of_child(std::declval<typename S::Children &>(),
+                                                               std::declval<const typename S::Decision &>()));
+};
+
 // A child that is looked at first, and built only if it is wanted.
 template <SearchSpace S>
 class ProspectiveChild {
@@ -132,9 +146,13 @@ public:
     ProspectiveChild(S &space, typename S::Children &siblings, const typename S::Decision &decision)
         : space_(space), siblings_(siblings), decision_(decision) {}
 
+    // While the space is asked for nothing else.
     uint64_t hash(int depth) {
-        if constexpr (HashesChildren<S>) {
-            return space_.hash_of_child(siblings_, decision_, depth);
+        if constexpr (ShowsChildren<S>) {
+            if (!glimpse_) {
+                glimpse_.emplace(space_.glimpse_of_child(siblings_, decision_));
+            }
+            return glimpse_->hash(depth);
         } else {
             return space_.hash(state(), depth);
         }
@@ -151,6 +169,7 @@ private:
     typename S::Children &siblings_;
     const typename S::Decision decision_;
     std::optional<typename S::State> state_;
+    std::optional<typename GlimpseOf<S>::Type> glimpse_;
 };
 
 // Can build the children of decisions that are known already without listing all.

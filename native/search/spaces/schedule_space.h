@@ -49,8 +49,13 @@ public:
     std::optional<double> cost_of_child(Children &children, const Decision &decision) {
         return observed(evaluator_.cost_of_child(children.state().nest(), nest_of_child(children, decision)));
     }
-    uint64_t hash_of_child(Children &children, const Decision &decision, int depth) {
-        return structural_hash(nest_of_child(children, decision), children.state().num_decisions_made() + 1, depth);
+    struct Glimpse {
+        const Level *nest;
+        int num_decisions_made;
+        uint64_t hash(int depth) const { return structural_hash(*nest, num_decisions_made, depth); }
+    };
+    Glimpse glimpse_of_child(Children &children, const Decision &decision) {
+        return {&nest_of_child(children, decision), children.state().num_decisions_made() + 1};
     }
     uint64_t hash(const State &state, int depth) const { return state.hash(depth); }
     bool equal(const State &a, const State &b) const {
@@ -77,7 +82,7 @@ private:
 
 static_assert(DrawsChildren<ScheduleSpace>);
 static_assert(RatesChildren<ScheduleSpace>);
-static_assert(HashesChildren<ScheduleSpace>);
+static_assert(ShowsChildren<ScheduleSpace>);
 static_assert(BuildsUnlistedChildren<ScheduleSpace>);
 static_assert(MayBeWatched<ScheduleSpace>);
 static_assert(KnowsLegality<ScheduleSpace>);
