@@ -249,7 +249,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             super().reset(seed=seed)
             if len(self._prepared) > 1:
                 self._problem_index = int(self.np_random.integers(len(self._prepared)))
-            return self._go_to(EpisodeState(self._problem_index, self.prepared_problem.space.initial_state(), False))
+            return self._go_to(self._problem_index, self.prepared_problem.space.initial_state(), False)
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision `action`.
@@ -263,11 +263,14 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             if self._is_over:
                 raise gym.error.ResetNeeded("The episode is over: call reset() first")
             is_legal = self._native.step(index)
-            self._is_over = self._native.num_legal_decisions == 0
-            reward, outcome = self._outcome() if self._is_over else (0.0, {})
-            observation = self._native.observe()
-            info = self._info(observation) | {"illegal_action": not is_legal} | outcome
-            return observation, reward, self._is_over, False, info
+            observation, info = self._look()
+            info["illegal_action"] = not is_legal
+            if info["num_legal_decisions"] > 0:
+                return observation, 0.0, False, False, info
+            self._is_over = True
+            reward, outcome = self._outcome()
+            info.update(outcome)
+            return observation, reward, True, False, info
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """The current loop nest, in the form of the `render_mode`."""
@@ -305,15 +308,14 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             SearchExhausted: see `reset`.
         """
         with self._turn:
-            return self._go_to(state)
+            return self._go_to(state.problem_index, state.state, state.is_over)
 
-    def _go_to(self, state: EpisodeState) -> tuple[Observation, dict[str, Any]]:
-        self.reward.prepare(self._prepared[state.problem_index])
-        self._problem_index = state.problem_index
-        self._native.start(state.state)
-        self._is_over = state.is_over
-        observation = self._native.observe()
-        return observation, self._info(observation)
+    def _go_to(self, problem_index: int, state: _core.State, is_over: bool) -> tuple[Observation, dict[str, Any]]:
+        self.reward.prepare(self._prepared[problem_index])
+        self._problem_index = problem_index
+        self._native.start(state)
+        self._is_over = is_over
+        return self._look()
 
     def close(self) -> None:
         """Free what the reward holds."""
@@ -367,16 +369,18 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         """
         return self.prepared_problem.greedy.state
 
-    def _info(self, observation: Observation) -> dict[str, Any]:
+    def _look(self) -> tuple[Observation, dict[str, Any]]:
+        observation = self._native.observe()
         num_legal_decisions = self._native.num_legal_decisions
-        return {
+        info = {
             "action_mask": observation["action_mask"].copy(),
             "num_legal_decisions": num_legal_decisions,
             "decisions_truncated": num_legal_decisions > self._max_decisions,
         }
+        return observation, info
 
     def _outcome(self) -> tuple[float, dict[str, Any]]:
-        problem, state = self.prepared_problem, self.state
+        problem, state = self.prepared_problem, self._native.state
         if not state.is_complete:
             reward, more = self.reward.rate(problem, state)
             return reward, {"dead_end": True, **more}
@@ -386,7 +390,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             "dead_end": False,
             "cost": cost,
             "speedup": problem.speedup(cost),
-            "schedule": self.schedule,
+            "schedule": Schedule.from_state(problem.problem, state),
             "fingerprint": problem.fingerprint,
+            **more,
         }
-        return reward, outcome | more
+        return reward, outcome

@@ -21,32 +21,29 @@ namespace {
 template <typename T>
 using Array = py::array_t<T, py::array::c_style>;
 
-Observation new_observation(const ObservationShape &shape, py::dict &arrays) {
-    const auto add = [&]<typename T>(const char *name, int size, std::span<T> &view) {
-        Array<T> array(size);
-        view = {array.mutable_data(), static_cast<size_t>(size)};
-        arrays[name] = std::move(array);
-    };
-    Observation view;
-    add("algorithm_features", shape.stages * num_operations * num_scalar_types, view.algorithm_features);
-    add("schedule_features", shape.stages * num_schedule_features, view.schedule_features);
-    add("stage_mask", shape.stages, view.stage_mask);
-    add("scheduled", shape.stages, view.scheduled);
-    add("deciding", shape.stages, view.deciding);
-    add("phase", 2, view.phase);
-    add("edges", shape.edges * 2, view.edges);
-    add("decisions", shape.decisions * shape.descriptor_size(), view.decisions);
-    add("action_mask", shape.decisions, view.action_mask);
-    return view;
+// The names of the parts of an observation, made once.
+const std::vector<py::str> &part_names() {
+    PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<std::vector<py::str>> names;
+    return names
+        .call_once_and_store_result([] {
+            std::vector<py::str> result;
+            Observation none;
+            for_each_array(none, {}, [&](const char *name, auto &, int) { result.emplace_back(name); });
+            return result;
+        })
+        .get_stored();
 }
 
-py::dict observe(Environment &environment) {
+py::dict observe(const Environment &environment) {
     py::dict arrays;
-    const Observation view = new_observation(environment.shape(), arrays);
-    {
-        const UnlockedWork work;
-        environment.observe(view);
-    }
+    Observation view;
+    auto name = part_names().begin();
+    for_each_array(view, environment.shape(), [&]<typename T>(const char *, std::span<T> &part, int size) {
+        Array<T> array(size);
+        part = {array.mutable_data(), static_cast<size_t>(size)};
+        arrays[*name++] = std::move(array);
+    });
+    environment.observe(view);
     return arrays;
 }
 
