@@ -52,16 +52,11 @@ bool Episode::step(int64_t action) {
     const auto count = static_cast<int64_t>(here.presented.size());
     const bool is_legal = action >= 0 && action < count;
     const auto taken = static_cast<size_t>((action % count + count) % count);
-    const Decision &decision = here.presented[taken];
-    if (node_ == nullptr) {
-        enter(own_->expansion.child(decision), true, nullptr);
-        return is_legal;
-    }
-    PositionTree::Slot &slot = node_->child(taken);
-    if (const auto *next = slot.node()) {
+    PositionTree::Slot *slot = node_ != nullptr ? &node_->child(taken) : nullptr;
+    if (const auto *next = slot != nullptr ? slot->node() : nullptr) {
         node_ = next;
     } else {
-        enter(here.state.apply(decision), true, &slot);
+        enter(here.state.apply(here.presented[taken]), true, slot);
     }
     return is_legal;
 }
@@ -82,7 +77,7 @@ void Episode::enter(State state, bool may_complete, PositionTree::Slot *slot) {
     Position position = maker_->make(state, *expansion);
     node_ = slot != nullptr ? tree_->offer(*slot, position) : nullptr;
     if (node_ == nullptr) {
-        own_.emplace(Own{std::move(position), *std::move(expansion)});
+        own_ = std::move(position);
     }
 }
 
@@ -93,7 +88,7 @@ const Position &Episode::position() const {
     if (!own_) {
         throw InvalidParameter("The environment is in no state yet; reset it");
     }
-    return own_->position;
+    return *own_;
 }
 
 void Episode::observe(Shown &shown, const Observation &out) const {

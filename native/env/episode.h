@@ -40,12 +40,6 @@ public:
 private:
     void enter(State state, bool may_complete, PositionTree::Slot *slot);
 
-    // What belongs to a position that no tree keeps.
-    struct Own {
-        Position position;
-        Expansion expansion;
-    };
-
     ObservationShape shape_;
     bool skip_forced_;
     std::shared_ptr<PositionTrees> trees_;
@@ -53,7 +47,7 @@ private:
     std::optional<PositionMaker> maker_;
     std::optional<State> first_;
     const PositionTree::Node *node_ = nullptr;  // of the current position, if the tree keeps it
-    std::optional<Own> own_;                    // if not
+    std::optional<Position> own_;               // if not
 };
 
 }  // namespace halidegym
