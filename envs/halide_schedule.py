@@ -17,6 +17,7 @@ from halidegym.envs.arguments import action_index, check_no_options
 from halidegym.envs.episode_state import EpisodeState
 from halidegym.envs.observation import Observation, observation_space, tables
 from halidegym.envs.one_thread import OneThread
+from halidegym.envs.outcome import outcome
 from halidegym.envs.prepared_problems import load_prepared_problems
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -227,6 +228,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self.observation_space = observation_space(shape)
         self.action_space = spaces.Discrete(max_decisions)
         self._max_decisions = max_decisions
+        self._num_problems = len(self._prepared)
         self._problem_index = 0
         self._is_over = True
         self._turn = OneThread()
@@ -245,11 +247,16 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
                 `memory_limit`.
         """
         check_no_options(options)
-        with self._turn:
+        self._turn.begin()
+        try:
             super().reset(seed=seed)
-            if len(self._prepared) > 1:
-                self._problem_index = int(self.np_random.integers(len(self._prepared)))
-            return self._go_to(self._problem_index, self.prepared_problem.space.initial_state(), False)
+            index = self._problem_index
+            if self._num_problems > 1:
+                index = int(self.np_random.integers(self._num_problems))
+            problem = self._prepared[index]
+            return self._go_to(index, problem, problem.space.initial_state(), False)
+        finally:
+            self._turn.end()
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision `action`.
@@ -259,7 +266,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             InvalidParameter: `action` is no integer.
         """
         index = action_index(action)
-        with self._turn:
+        self._turn.begin()
+        try:
             if self._is_over:
                 raise gym.error.ResetNeeded("The episode is over: call reset() first")
             is_legal = self._native.step(index)
@@ -268,9 +276,11 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             if info["num_legal_decisions"] > 0:
                 return observation, 0.0, False, False, info
             self._is_over = True
-            reward, outcome = self._outcome()
-            info.update(outcome)
+            reward, more = outcome(self._native, self.prepared_problem, self.reward)
+            info.update(more)
             return observation, reward, True, False, info
+        finally:
+            self._turn.end()
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """The current loop nest, in the form of the `render_mode`."""
@@ -307,12 +317,18 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         Raises:
             SearchExhausted: see `reset`.
         """
-        with self._turn:
-            return self._go_to(state.problem_index, state.state, state.is_over)
+        self._turn.begin()
+        try:
+            index = state.problem_index
+            return self._go_to(index, self._prepared[index], state.state, state.is_over)
+        finally:
+            self._turn.end()
 
-    def _go_to(self, problem_index: int, state: _core.State, is_over: bool) -> tuple[Observation, dict[str, Any]]:
-        self.reward.prepare(self._prepared[problem_index])
-        self._problem_index = problem_index
+    def _go_to(
+        self, index: int, problem: PreparedProblem, state: _core.State, is_over: bool
+    ) -> tuple[Observation, dict[str, Any]]:
+        self.reward.prepare(problem)
+        self._problem_index = index
         self._native.start(state)
         self._is_over = is_over
         return self._look()
@@ -378,20 +394,3 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             "decisions_truncated": num_legal_decisions > self._max_decisions,
         }
         return observation, info
-
-    def _outcome(self) -> tuple[float, dict[str, Any]]:
-        problem, state = self.prepared_problem, self._native.state
-        if not state.is_complete:
-            reward, more = self.reward.rate(problem, state)
-            return reward, {"dead_end": True, **more}
-        cost = self._native.cost()
-        reward, more = self.reward.rate(problem, state, cost)
-        outcome = {
-            "dead_end": False,
-            "cost": cost,
-            "speedup": problem.speedup(cost),
-            "schedule": Schedule.from_state(problem.problem, state),
-            "fingerprint": problem.fingerprint,
-            **more,
-        }
-        return reward, outcome

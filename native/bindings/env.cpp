@@ -34,14 +34,26 @@ const std::vector<py::str> &part_names() {
         .get_stored();
 }
 
+// As py::array_t<T>(size) makes it, without the detour over vectors of its shape and strides.
+template <typename T>
+py::object new_array(int size, std::span<T> &view) {
+    auto &api = py::detail::npy_api::get();
+    Py_intptr_t shape = size;
+    auto array = py::reinterpret_steal<py::object>(api.PyArray_NewFromDescr_(
+        api.PyArray_Type_, py::dtype::of<T>().release().ptr(), 1, &shape, nullptr, nullptr, 0, nullptr));
+    if (!array) {
+        throw py::error_already_set();
+    }
+    view = {reinterpret_cast<T *>(py::detail::array_proxy(array.ptr())->data), static_cast<size_t>(size)};
+    return array;
+}
+
 py::dict observe(const Environment &environment) {
     py::dict arrays;
     Observation view;
     auto name = part_names().begin();
     for_each_array(view, environment.shape(), [&]<typename T>(const char *, std::span<T> &part, int size) {
-        Array<T> array(size);
-        part = {array.mutable_data(), static_cast<size_t>(size)};
-        arrays[*name++] = std::move(array);
+        arrays[*name++] = new_array(size, part);
     });
     environment.observe(view);
     return arrays;

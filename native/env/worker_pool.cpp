@@ -13,17 +13,21 @@ namespace halidegym {
 namespace {
 
 // Few enough to cost little, many enough for threads to end at about the same time.
-constexpr size_t chunks_per_thread = 8;
+constexpr size_t chunks_per_share = 8;
 
-}  // namespace
-
-WorkerPool::WorkerPool(int num_threads) : process_(getpid()) {
+size_t checked_count(int num_threads) {
     if (num_threads < 1) {
         throw InvalidParameter("threads=" + std::to_string(num_threads) + " is too few; give at least 1");
     }
+    return static_cast<size_t>(num_threads);
+}
+
+}  // namespace
+
+WorkerPool::WorkerPool(int num_threads) : shares_(checked_count(num_threads)), process_(getpid()) {
     try {
-        while (static_cast<int>(threads_.size()) + 1 < num_threads) {
-            threads_.emplace_back(&WorkerPool::serve, this);
+        for (size_t thread = 1; thread < shares_.size(); thread++) {
+            threads_.emplace_back(&WorkerPool::serve, this, thread);
         }
     } catch (const std::system_error &error) {
         stop();
@@ -37,50 +41,58 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::stop() {
-    // A process forked from the one that made the pool has none of its threads.
-    const bool is_forked = getpid() != process_;
     stops_ = true;
     call_++;
     call_.notify_all();
     for (std::thread &thread : threads_) {
-        is_forked ? thread.detach() : thread.join();
+        // A process forked from the one that made the pool has none of its threads.
+        getpid() == process_ ? thread.join() : thread.detach();
     }
 }
 
 void WorkerPool::run(size_t count, const Work &work) {
-    if (threads_.empty() || count < 2 || getpid() != process_) {
+    if (threads_.empty() || getpid() != process_) {
         work(0, count);
         return;
     }
+    for (size_t i = 0; i < shares_.size(); i++) {
+        shares_[i].next = i * count / shares_.size();
+        shares_[i].end = (i + 1) * count / shares_.size();
+    }
     work_ = &work;
-    count_ = count;
-    chunk_ = std::max<size_t>(1, count / (chunks_per_thread * (threads_.size() + 1)));
-    next_ = 0;
-    num_busy_ = threads_.size();
+    chunk_ = std::max<size_t>(1, count / (shares_.size() * chunks_per_share));
+    is_open_ = true;
     call_++;
     call_.notify_all();
-    take_part();
-    while (const size_t busy = num_busy_) {
-        num_busy_.wait(busy);
+    take_part(0);
+    is_open_ = false;
+    while (const size_t inside = num_inside_) {
+        num_inside_.wait(inside);
     }
 }
 
-void WorkerPool::serve() {
-    for (uint64_t seen = 0;; seen++) {
+void WorkerPool::serve(size_t thread) {
+    for (uint64_t seen = 0;;) {
         call_.wait(seen);
+        seen = call_;
         if (stops_) {
             return;
         }
-        take_part();
-        if (--num_busy_ == 0) {
-            num_busy_.notify_one();
+        num_inside_++;
+        if (is_open_) {
+            take_part(thread);
         }
+        num_inside_--;
+        num_inside_.notify_one();
     }
 }
 
-void WorkerPool::take_part() {
-    for (size_t begin; (begin = next_.fetch_add(chunk_)) < count_;) {
-        (*work_)(begin, std::min(count_, begin + chunk_));
+void WorkerPool::take_part(size_t thread) {
+    for (size_t i = 0; i < shares_.size(); i++) {
+        Share &share = shares_[(thread + i) % shares_.size()];
+        for (size_t begin; (begin = share.next.fetch_add(chunk_)) < share.end;) {
+            (*work_)(begin, std::min(share.end, begin + chunk_));
+        }
     }
 }
 
