@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -165,3 +167,42 @@ def test_calls_of_two_threads_are_refused() -> None:
     for player in players:
         player.join()
     assert all("Another thread" in message for message in refused)
+
+
+LEAVES = """
+import os, sys, threading
+import numpy as np
+from halidegym.envs.problems.rules import Rules
+from halidegym.envs.sources import load_problem
+from halidegym.native import _core
+
+space = Rules().space(load_problem("harris", parallelism=16))
+least = _core.ObservationShape.of(space)
+shape = _core.ObservationShape(stages=least.stages, edges=least.edges, loops=least.loops, decisions=64)
+vector = _core.VectorEnvironment(shape, num_envs=64, threads=3)
+everyone = np.ones(64, np.bool_)
+
+def play():
+    while True:
+        vector.start([space.initial_state()] * 64)
+        while not vector.terminated.all():
+            vector.step(np.zeros(64, np.int64), ~vector.terminated)
+
+if sys.argv[1] == "exit":
+    threading.Thread(target=play, daemon=True).start()
+    threading.Event().wait(0.2)
+else:
+    vector.start([space.initial_state()] * 64)
+    child = os.fork()
+    vector.step(np.zeros(64, np.int64), everyone)
+    del vector
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.parametrize("how", ["exit", "fork"])
+def test_the_process_goes_on_or_ends_in_peace(how: str) -> None:
+    """Exits while a thread steps; forks, which leaves the threads behind."""
+    child = subprocess.run([sys.executable, "-c", LEAVES, how], capture_output=True, text=True, check=False, timeout=60)
+    assert (child.returncode, child.stderr) == (0, "")
