@@ -386,10 +386,9 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         return self.prepared_problem.greedy.state
 
     def _look(self) -> tuple[Observation, dict[str, Any]]:
-        observation = self._native.observe()
-        num_legal_decisions = self._native.num_legal_decisions
-        info = {
-            "action_mask": observation["action_mask"].copy(),
+        observation, action_mask, num_legal_decisions = self._native.look()
+        info: dict[str, Any] = {
+            "action_mask": action_mask,
             "num_legal_decisions": num_legal_decisions,
             "decisions_truncated": num_legal_decisions > self._max_decisions,
         }

@@ -1203,10 +1203,12 @@ class Environment(_Bound):
         """Take a decision; whether the action was legal. If not, it counts modulo the number of legal ones.
 
         Raises:
-            InvalidParameter: there is no legal decision.
+            InvalidParameter: there is no legal decision, or the cost of the schedule that is complete now is no number.
         """
     def observe(self) -> dict[str, NDArray[Any]]:
         """The observation as a dict of new arrays, each of one dimension."""
+    def look(self) -> tuple[dict[str, NDArray[Any]], NDArray[np.int8], int]:
+        """`observe()`, a copy of its action mask, and `num_legal_decisions`: what each step asks for, in one call."""
     def cost(self) -> float:
         """Of the complete schedule.
 

@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,15 +49,29 @@ py::object new_array(int size, std::span<T> &view) {
     return array;
 }
 
-py::dict observe(const Environment &environment) {
-    py::dict arrays;
+Observation observe_into(py::dict &arrays, const Environment &environment) {
     Observation view;
     auto name = part_names().begin();
     for_each_array(view, environment.shape(), [&]<typename T>(const char *, std::span<T> &part, int size) {
         arrays[*name++] = new_array(size, part);
     });
     environment.observe(view);
+    return view;
+}
+
+py::dict observe(const Environment &environment) {
+    py::dict arrays;
+    observe_into(arrays, environment);
     return arrays;
+}
+
+py::tuple look(const Environment &environment) {
+    py::dict arrays;
+    const Observation view = observe_into(arrays, environment);
+    std::span<int8_t> copy;
+    py::object action_mask = new_array(environment.shape().decisions, copy);
+    std::ranges::copy(view.action_mask, copy.begin());
+    return py::make_tuple(std::move(arrays), std::move(action_mask), environment.num_legal_decisions());
 }
 
 Array<int64_t> presented_decisions(const Environment &environment) {
@@ -105,6 +120,7 @@ void bind_env(py::module_ &m) {
         .def("step", &Environment::step, py::arg("action"), py::call_guard<UnlockedWork>(),
              "Take a decision; whether the action was legal.")
         .def("observe", &observe, "The observation as a dict of new arrays, each of one dimension.")
+        .def("look", &look, "The observation, a copy of its action mask, and the number of legal decisions.")
         .def("cost", &Environment::cost, "Of the complete schedule.")
         .def_property_readonly("state", &Environment::state)
         .def_property_readonly("shape", [](const Environment &environment) { return environment.shape(); })

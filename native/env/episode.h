@@ -24,7 +24,7 @@ public:
     void restart();
 
     // Takes a decision. An action that is no presented decision counts modulo their number. Returns whether the action
-    // was legal. Throws InvalidParameter if there is no legal decision.
+    // was legal. Throws InvalidParameter, and stays where it is, if there is no legal decision or a cost is no number.
     bool step(int64_t action);
 
     bool has_started() const { return node_ != nullptr || own_; }
