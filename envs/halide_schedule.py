@@ -17,6 +17,7 @@ from halidegym.envs.arguments import action_index, check_no_options
 from halidegym.envs.episode_state import EpisodeState
 from halidegym.envs.observation import Observation, observation_space, tables
 from halidegym.envs.one_thread import OneThread
+from halidegym.envs.outcome import outcome
 from halidegym.envs.prepared_problems import load_prepared_problems
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -227,6 +228,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self.observation_space = observation_space(shape)
         self.action_space = spaces.Discrete(max_decisions)
         self._max_decisions = max_decisions
+        self._num_problems = len(self._prepared)
         self._problem_index = 0
         self._is_over = True
         self._turn = OneThread()
@@ -245,11 +247,16 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
                 `memory_limit`.
         """
         check_no_options(options)
-        with self._turn:
+        self._turn.begin()
+        try:
             super().reset(seed=seed)
-            if len(self._prepared) > 1:
-                self._problem_index = int(self.np_random.integers(len(self._prepared)))
-            return self._go_to(EpisodeState(self._problem_index, self.prepared_problem.space.initial_state(), False))
+            index = self._problem_index
+            if self._num_problems > 1:
+                index = int(self.np_random.integers(self._num_problems))
+            problem = self._prepared[index]
+            return self._go_to(index, problem, problem.space.initial_state(), False)
+        finally:
+            self._turn.end()
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the decision `action`.
@@ -259,15 +266,21 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             InvalidParameter: `action` is no integer.
         """
         index = action_index(action)
-        with self._turn:
+        self._turn.begin()
+        try:
             if self._is_over:
                 raise gym.error.ResetNeeded("The episode is over: call reset() first")
             is_legal = self._native.step(index)
-            self._is_over = self._native.num_legal_decisions == 0
-            reward, outcome = self._outcome() if self._is_over else (0.0, {})
-            observation = self._native.observe()
-            info = self._info(observation) | {"illegal_action": not is_legal} | outcome
-            return observation, reward, self._is_over, False, info
+            observation, info = self._look()
+            info["illegal_action"] = not is_legal
+            if info["num_legal_decisions"] > 0:
+                return observation, 0.0, False, False, info
+            self._is_over = True
+            reward, more = outcome(self._native, self.prepared_problem, self.reward)
+            info.update(more)
+            return observation, reward, True, False, info
+        finally:
+            self._turn.end()
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """The current loop nest, in the form of the `render_mode`."""
@@ -304,16 +317,21 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         Raises:
             SearchExhausted: see `reset`.
         """
-        with self._turn:
-            return self._go_to(state)
+        self._turn.begin()
+        try:
+            index = state.problem_index
+            return self._go_to(index, self._prepared[index], state.state, state.is_over)
+        finally:
+            self._turn.end()
 
-    def _go_to(self, state: EpisodeState) -> tuple[Observation, dict[str, Any]]:
-        self.reward.prepare(self._prepared[state.problem_index])
-        self._problem_index = state.problem_index
-        self._native.start(state.state)
-        self._is_over = state.is_over
-        observation = self._native.observe()
-        return observation, self._info(observation)
+    def _go_to(
+        self, index: int, problem: PreparedProblem, state: _core.State, is_over: bool
+    ) -> tuple[Observation, dict[str, Any]]:
+        self.reward.prepare(problem)
+        self._problem_index = index
+        self._native.start(state)
+        self._is_over = is_over
+        return self._look()
 
     def close(self) -> None:
         """Free what the reward holds."""
@@ -367,26 +385,11 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         """
         return self.prepared_problem.greedy.state
 
-    def _info(self, observation: Observation) -> dict[str, Any]:
-        num_legal_decisions = self._native.num_legal_decisions
-        return {
-            "action_mask": observation["action_mask"].copy(),
+    def _look(self) -> tuple[Observation, dict[str, Any]]:
+        observation, action_mask, num_legal_decisions = self._native.look()
+        info: dict[str, Any] = {
+            "action_mask": action_mask,
             "num_legal_decisions": num_legal_decisions,
             "decisions_truncated": num_legal_decisions > self._max_decisions,
         }
-
-    def _outcome(self) -> tuple[float, dict[str, Any]]:
-        problem, state = self.prepared_problem, self.state
-        if not state.is_complete:
-            reward, more = self.reward.rate(problem, state)
-            return reward, {"dead_end": True, **more}
-        cost = self._native.cost()
-        reward, more = self.reward.rate(problem, state, cost)
-        outcome = {
-            "dead_end": False,
-            "cost": cost,
-            "speedup": problem.speedup(cost),
-            "schedule": self.schedule,
-            "fingerprint": problem.fingerprint,
-        }
-        return reward, outcome | more
+        return observation, info

@@ -1216,10 +1216,12 @@ class Environment(_Bound):
         """Take a decision; whether the action was legal. If not, it counts modulo the number of legal ones.
 
         Raises:
-            InvalidParameter: there is no legal decision.
+            InvalidParameter: there is no legal decision, or the cost of the schedule that is complete now is no number.
         """
     def observe(self) -> dict[str, NDArray[Any]]:
         """The observation as a dict of new arrays, each of one dimension."""
+    def look(self) -> tuple[dict[str, NDArray[Any]], NDArray[np.int8], int]:
+        """`observe()`, a copy of its action mask, and `num_legal_decisions`: what each step asks for, in one call."""
     def cost(self) -> float:
         """Of the complete schedule.
 
@@ -1234,6 +1236,70 @@ class Environment(_Bound):
     def num_legal_decisions(self) -> int: ...
     def presented_decisions(self) -> NDArray[np.int64]:
         """Indices into the legal decisions that the actions stand for."""
+
+# Environments that step together (env_vector.cpp)
+
+@final
+class VectorEnvironment(_Bound):
+    """Environments that take their steps together, in several threads, without the interpreter's lock.
+
+    Each does what an `Environment` does alone, bit for bit, whatever the number of threads. They may have different
+    problems, as far as these fit the shape.
+
+    The arrays have a row for each environment. They are read-only, the same at all times, and change with each call: copy
+    what is to be kept. Belongs to one thread at a time.
+
+    If an environment raises an error, the others go on, and the error's message names the first that did.
+    """
+
+    def __init__(self, shape: ObservationShape, *, skip_forced: bool = True, num_envs: int, threads: int = 1) -> None:
+        """Environments in no state yet, and threads that wait for their steps.
+
+        Raises:
+            InvalidParameter: a size, `num_envs` or `threads` is below 1.
+            OutOfResources: the machine has not so many threads.
+        """
+    def start(self, states: Sequence[State | None]) -> None:
+        """Begin in these states, one for each environment; those with None go on where they are.
+
+        Raises:
+            InvalidParameter: their number is not that of environments, or a problem exceeds the shape.
+        """
+    def restart(self, chosen: NDArray[np.bool_]) -> None:
+        """Begin again where the chosen environments began last.
+
+        Raises:
+            InvalidParameter: the length is not the number of environments, or one of them never began.
+        """
+    def step(self, actions: NDArray[np.int64], chosen: NDArray[np.bool_]) -> None:
+        """Take an action in each chosen environment; see `Environment.step`.
+
+        Raises:
+            InvalidParameter: a length is not the number of environments; or an episode is over, or has not begun, and
+                then no environment takes a step.
+        """
+    def state(self, index: int) -> State:
+        """The current state of an environment.
+
+        Raises:
+            InvalidParameter: there is no such environment, or it has not begun.
+        """
+    @property
+    def shape(self) -> ObservationShape: ...
+    @property
+    def observation(self) -> dict[str, NDArray[Any]]:
+        """What `Environment.observe` returns, with a row for each environment."""
+    @property
+    def num_legal_decisions(self) -> NDArray[np.int64]: ...
+    @property
+    def terminated(self) -> NDArray[np.bool_]:
+        """Where no decision is left."""
+    @property
+    def illegal_action(self) -> NDArray[np.bool_]:
+        """Where the action of the last step was illegal, and another decision was taken."""
+    @property
+    def cost(self) -> NDArray[np.float64]:
+        """Of complete schedules; NaN elsewhere, so at dead ends, too."""
 
 # Schedules on Halide's side (halide_schedule.cpp)
 

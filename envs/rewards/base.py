@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from halidegym.envs.problems.prepared_problem import PreparedProblem
@@ -135,7 +134,7 @@ class Reward(ABC):
             SearchExhausted: greedy search finds no schedule within the problem's limits.
         """
         if isinstance(self.baseline, str):
-            return _GreedyPlan(problem.problem, problem.greedy.state, problem.greedy.cost)
+            return _GreedyPlan(problem)
         if isinstance(self.baseline, int | float):
             return None
         if self.baseline.schedule.problem != problem.problem:
@@ -149,12 +148,15 @@ class Reward(ABC):
         """Free what the reward holds; done by the environment's `close`."""
 
 
-@dataclass(frozen=True)
 class _GreedyPlan:
-    problem: Any
-    state: State
-    cost: float
+    """The greedy schedule of a problem; made at the beginning and at the end of each episode, so it holds no copies."""
+
+    __slots__ = ("_problem", "cost")
+
+    def __init__(self, problem: PreparedProblem) -> None:
+        self._problem = problem
+        self.cost = problem.greedy.cost
 
     @property
     def schedule(self) -> Schedule:
-        return Schedule.from_state(self.problem, self.state)
+        return Schedule.from_state(self._problem.problem, self._problem.greedy.state)

@@ -22,6 +22,8 @@ class RewardByCost(Reward):
             InvalidParameter: the baseline is a plan for another problem, or one that states no cost.
             SearchExhausted: greedy search finds no schedule within the problem's limits.
         """
+        if self.baseline == "greedy":
+            return problem.greedy.cost
         plan = self.baseline_plan(problem)
         if plan is None:
             assert isinstance(self.baseline, int | float)

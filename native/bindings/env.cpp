@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,33 +22,56 @@ namespace {
 template <typename T>
 using Array = py::array_t<T, py::array::c_style>;
 
-Observation new_observation(const ObservationShape &shape, py::dict &arrays) {
-    const auto add = [&]<typename T>(const char *name, int size, std::span<T> &view) {
-        Array<T> array(size);
-        view = {array.mutable_data(), static_cast<size_t>(size)};
-        arrays[name] = std::move(array);
-    };
+// The names of the parts of an observation, made once.
+const std::vector<py::str> &part_names() {
+    PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<std::vector<py::str>> names;
+    return names
+        .call_once_and_store_result([] {
+            std::vector<py::str> result;
+            Observation none;
+            for_each_array(none, {}, [&](const char *name, auto &, int) { result.emplace_back(name); });
+            return result;
+        })
+        .get_stored();
+}
+
+// As py::array_t<T>(size) makes it, without the detour over vectors of its shape and strides.
+template <typename T>
+py::object new_array(int size, std::span<T> &view) {
+    auto &api = py::detail::npy_api::get();
+    Py_intptr_t shape = size;
+    auto array = py::reinterpret_steal<py::object>(api.PyArray_NewFromDescr_(
+        api.PyArray_Type_, py::dtype::of<T>().release().ptr(), 1, &shape, nullptr, nullptr, 0, nullptr));
+    if (!array) {
+        throw py::error_already_set();
+    }
+    view = {reinterpret_cast<T *>(py::detail::array_proxy(array.ptr())->data), static_cast<size_t>(size)};
+    return array;
+}
+
+Observation observe_into(py::dict &arrays, const Environment &environment) {
     Observation view;
-    add("algorithm_features", shape.stages * num_operations * num_scalar_types, view.algorithm_features);
-    add("schedule_features", shape.stages * num_schedule_features, view.schedule_features);
-    add("stage_mask", shape.stages, view.stage_mask);
-    add("scheduled", shape.stages, view.scheduled);
-    add("deciding", shape.stages, view.deciding);
-    add("phase", 2, view.phase);
-    add("edges", shape.edges * 2, view.edges);
-    add("decisions", shape.decisions * shape.descriptor_size(), view.decisions);
-    add("action_mask", shape.decisions, view.action_mask);
+    auto name = part_names().begin();
+    for_each_array(view, environment.shape(), [&]<typename T>(const char *, std::span<T> &part, int size) {
+        arrays[*name++] = new_array(size, part);
+    });
+    environment.observe(view);
     return view;
 }
 
-py::dict observe(Environment &environment) {
+py::dict observe(const Environment &environment) {
     py::dict arrays;
-    const Observation view = new_observation(environment.shape(), arrays);
-    {
-        const UnlockedWork work;
-        environment.observe(view);
-    }
+    observe_into(arrays, environment);
     return arrays;
+}
+
+py::tuple look(const Environment &environment) {
+    py::dict arrays;
+    const Observation view = observe_into(arrays, environment);
+    std::span<int8_t> copy;
+    py::object action_mask = new_array(environment.shape().decisions, copy);
+    std::ranges::copy(view.action_mask, copy.begin());
+    return py::make_tuple(std::move(arrays), std::move(action_mask), environment.num_legal_decisions());
 }
 
 Array<int64_t> presented_decisions(const Environment &environment) {
@@ -96,6 +120,7 @@ void bind_env(py::module_ &m) {
         .def("step", &Environment::step, py::arg("action"), py::call_guard<UnlockedWork>(),
              "Take a decision; whether the action was legal.")
         .def("observe", &observe, "The observation as a dict of new arrays, each of one dimension.")
+        .def("look", &look, "The observation, a copy of its action mask, and the number of legal decisions.")
         .def("cost", &Environment::cost, "Of the complete schedule.")
         .def_property_readonly("state", &Environment::state)
         .def_property_readonly("shape", [](const Environment &environment) { return environment.shape(); })

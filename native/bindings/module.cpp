@@ -43,5 +43,6 @@ PYBIND11_MODULE(_core, m) {
     bind_search_mcts(m);
     bind_search_tag(m);
     bind_env(m);
+    bind_env_vector(m);
     bind_halide_schedule(m);
 }

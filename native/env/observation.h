@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "cost/feature_table.h"
+#include "cost/weights.h"
 #include "problem/problem.h"
-#include "state/state.h"
+#include "state/decision.h"
 
 namespace halidegym {
 
@@ -31,6 +34,9 @@ struct ObservationShape {
 // The smallest shape that holds a problem, with one decision.
 ObservationShape shape_of(const Problem &problem);
 
+// Throws InvalidParameter if a size is below 1.
+void check(const ObservationShape &shape);
+
 // Caller's memory for one observation, row-major. Rows are stages in the problem's order.
 struct Observation {
     std::span<float> algorithm_features;  // [stages * 280], log(1 + count), in the cost model's order
@@ -44,16 +50,39 @@ struct Observation {
     std::span<int8_t> action_mask;        // [decisions]
 };
 
+// Calls `visit(name, span, size)` for each array of an observation, with its size at this shape.
+template <typename Visit>
+void for_each_array(Observation &observation, const ObservationShape &shape, Visit visit) {
+    visit("algorithm_features", observation.algorithm_features, shape.stages * num_operations * num_scalar_types);
+    visit("schedule_features", observation.schedule_features, shape.stages * num_schedule_features);
+    visit("stage_mask", observation.stage_mask, shape.stages);
+    visit("scheduled", observation.scheduled, shape.stages);
+    visit("deciding", observation.deciding, shape.stages);
+    visit("phase", observation.phase, 2);
+    visit("edges", observation.edges, shape.edges * 2);
+    visit("decisions", observation.decisions, shape.decisions * shape.descriptor_size());
+    visit("action_mask", observation.action_mask, shape.decisions);
+}
+
 // What stays the same for all states of a problem.
-struct ProblemObservation {
+struct ProblemTables {
+    explicit ProblemTables(const Problem &problem);
+
+    int num_stages;
     std::vector<float> algorithm_features;  // [stages of the problem * 280]
     std::vector<int32_t> edges;             // [edges of the problem * 2]
 };
-ProblemObservation observe_problem(const Problem &problem);
 
-void write_schedule(const State &state, const FeatureTable &features, const Observation &out);
-// `presented` lists the decisions to describe; there may be fewer than the shape has room for.
-void write_decisions(Expansion &expansion, std::span<const Decision> presented, const ObservationShape &shape,
-                     const Observation &out);
+struct Position;
+
+// What some memory shows already; of new memory, nothing.
+struct Shown {
+    std::shared_ptr<const ProblemTables> tables;
+    size_t num_decisions = 0;
+};
+
+// Writes what a position differs in from what the memory shows, and returns what it shows now.
+void write(const Position &position, const std::shared_ptr<const ProblemTables> &tables, const ObservationShape &shape,
+           Shown &shown, const Observation &out);
 
 }  // namespace halidegym

@@ -88,9 +88,12 @@ public:
 class HelpfulTerrain : public Terrain {
 public:
     std::optional<double> cost_of_child(Children &children, Decision decision) { return cost(children.peek(decision)); }
-    uint64_t hash_of_child(Children &children, Decision decision, int depth) {
-        return hash(children.peek(decision), depth);
-    }
+    struct Glimpse {
+        HelpfulTerrain *space;
+        State state;
+        uint64_t hash(int depth) const { return space->hash(state, depth); }
+    };
+    Glimpse glimpse_of_child(Children &children, Decision decision) { return {this, children.peek(decision)}; }
     Children unlisted_children(const State &state) {
         counts->unlisted++;
         return {state, {}, *counts};
@@ -102,9 +105,9 @@ public:
     bool is_watched() const { return true; }
 };
 
-static_assert(RatesChildren<HelpfulTerrain> && HashesChildren<HelpfulTerrain> &&
+static_assert(RatesChildren<HelpfulTerrain> && ShowsChildren<HelpfulTerrain> &&
               BuildsUnlistedChildren<HelpfulTerrain> && MayBeWatched<WatchedTerrain>);
-static_assert(!RatesChildren<Terrain> && !HashesChildren<Terrain> && !BuildsUnlistedChildren<Terrain> &&
+static_assert(!RatesChildren<Terrain> && !ShowsChildren<Terrain> && !BuildsUnlistedChildren<Terrain> &&
               !MayBeWatched<Terrain>);
 
 using Result = SearchResult<Terrain::State>;

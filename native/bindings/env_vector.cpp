@@ -1,0 +1,86 @@
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/native_work.h"
+#include "bindings/topics.h"
+#include "env/vector_environment.h"
+
+namespace py = pybind11;
+
+namespace halidegym {
+
+namespace {
+
+template <typename T>
+using Argument = py::array_t<T, py::array::c_style>;
+
+template <typename T>
+std::span<const T> view(const Argument<T> &array) {
+    return {array.data(), static_cast<size_t>(array.size())};
+}
+
+// A part of the batch as an array that only the environments write, and that keeps them alive.
+template <typename T>
+py::array read_only_view(const py::object &owner, std::span<T> part, std::vector<py::ssize_t> shape) {
+    py::array array(py::dtype::of<std::remove_const_t<T>>(), std::move(shape), part.data(), owner);
+    py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+    return array;
+}
+
+template <typename Member>
+auto column(Member member) {
+    return [member](const py::object &self) {
+        const Batch &batch = self.cast<const VectorEnvironment &>().batch();
+        return read_only_view(self, std::span(batch.*member), {static_cast<py::ssize_t>(batch.size())});
+    };
+}
+
+py::dict observation(const py::object &self) {
+    const auto &environment = self.cast<const VectorEnvironment &>();
+    const auto size = static_cast<py::ssize_t>(environment.batch().size());
+    Observation all = environment.batch().all;
+    py::dict arrays;
+    for_each_array(all, environment.shape(), [&](const char *name, auto &part, int length) {
+        arrays[name] = read_only_view(self, part, {size, static_cast<py::ssize_t>(length)});
+    });
+    return arrays;
+}
+
+void start(VectorEnvironment &environment, std::vector<std::optional<State>> states) {
+    const UnlockedWork work;
+    environment.start(std::move(states));
+}
+
+void restart(VectorEnvironment &environment, const Argument<bool> &chosen) {
+    const auto chosen_view = view(chosen);
+    const UnlockedWork work;
+    environment.restart(chosen_view);
+}
+
+void step(VectorEnvironment &environment, const Argument<int64_t> &actions, const Argument<bool> &chosen) {
+    const auto actions_view = view(actions);
+    const auto chosen_view = view(chosen);
+    const UnlockedWork work;
+    environment.step(actions_view, chosen_view);
+}
+
+}  // namespace
+
+void bind_env_vector(py::module_ &m) {
+    py::class_<VectorEnvironment>(m, "VectorEnvironment", "Environments that take their steps together, in threads.")
+        .def(py::init<ObservationShape, bool, int, int>(), py::arg("shape"), py::kw_only(),
+             py::arg("skip_forced") = true, py::arg("num_envs"), py::arg("threads") = 1)
+        .def("start", &start, py::arg("states"), "Begin in these states; environments without one go on.")
+        .def("restart", &restart, py::arg("chosen"), "Begin again where the chosen environments began last.")
+        .def("step", &step, py::arg("actions"), py::arg("chosen"), "Take an action in each chosen environment.")
+        .def("state", &VectorEnvironment::state, py::arg("index"))
+        .def_property_readonly("shape", [](const VectorEnvironment &environment) { return environment.shape(); })
+        .def_property_readonly("observation", &observation)
+        .def_property_readonly("num_legal_decisions", column(&Batch::num_legal_decisions))
+        .def_property_readonly("cost", column(&Batch::cost))
+        .def_property_readonly("terminated", column(&Batch::terminated))
+        .def_property_readonly("illegal_action", column(&Batch::illegal_action));
+}
+
+}  // namespace halidegym

@@ -1,0 +1,98 @@
+#include "env/episode.h"
+
+#include <string>
+
+#include "problem/error.h"
+
+namespace halidegym {
+
+Episode::Episode(ObservationShape shape, bool skip_forced, std::shared_ptr<PositionTrees> trees)
+    : shape_(shape), skip_forced_(skip_forced), trees_(std::move(trees)) {
+    check(shape);
+}
+
+void Episode::start(State state) {
+    const Problem &problem = *state.space().problem;
+    const ObservationShape needed = shape_of(problem);
+    if (!shape_.holds(needed)) {
+        throw InvalidParameter("The problem of '" + problem.name + "' has " + std::to_string(needed.stages) +
+                               " stages, " + std::to_string(needed.edges) + " edges and up to " +
+                               std::to_string(needed.loops) + " loops a stage; the environment has room for " +
+                               std::to_string(shape_.stages) + ", " + std::to_string(shape_.edges) + " and " +
+                               std::to_string(shape_.loops) + ": make it for this problem too");
+    }
+    if (!tree_ || tree_->space() != state.space_ref()) {
+        node_ = nullptr;
+        own_.reset();
+        maker_.reset();
+        tree_ = trees_->tree_of(state.space_ref());
+    }
+    first_ = std::move(state);
+    restart();
+}
+
+void Episode::restart() {
+    if (!first_) {
+        throw InvalidParameter("The environment is in no state yet; reset it");
+    }
+    if (first_->num_decisions_made() > 0) {
+        enter(*first_, false, nullptr);
+    } else if (const auto *root = tree_->root().node()) {
+        node_ = root;
+    } else {
+        enter(*first_, false, &tree_->root());
+    }
+}
+
+bool Episode::step(int64_t action) {
+    const Position &here = position();
+    if (here.is_over()) {
+        throw InvalidParameter("The episode is over, no decision is left; reset the environment");
+    }
+    const auto count = static_cast<int64_t>(here.presented.size());
+    const bool is_legal = action >= 0 && action < count;
+    const auto taken = static_cast<size_t>((action % count + count) % count);
+    PositionTree::Slot *slot = node_ != nullptr ? &node_->child(taken) : nullptr;
+    if (const auto *next = slot != nullptr ? slot->node() : nullptr) {
+        node_ = next;
+    } else {
+        enter(here.state.apply(here.presented[taken]), true, slot);
+    }
+    return is_legal;
+}
+
+void Episode::enter(State state, bool may_complete, PositionTree::Slot *slot) {
+    const auto is_forced = [&](const Expansion &expansion) {
+        return skip_forced_ && expansion.decisions().size() == 1 &&
+               (may_complete || state.num_decisions_made() + 1 < state.num_decisions());
+    };
+    std::optional<Expansion> expansion(std::in_place, state);
+    while (is_forced(*expansion)) {
+        state = expansion->child(expansion->decisions().front());
+        expansion.emplace(state);
+    }
+    if (!maker_) {
+        maker_.emplace(tree_->space(), shape_);
+    }
+    Position position = maker_->make(state, *expansion);
+    node_ = slot != nullptr ? tree_->offer(*slot, position) : nullptr;
+    if (node_ == nullptr) {
+        own_ = std::move(position);
+    }
+}
+
+const Position &Episode::position() const {
+    if (node_ != nullptr) {
+        return node_->position();
+    }
+    if (!own_) {
+        throw InvalidParameter("The environment is in no state yet; reset it");
+    }
+    return *own_;
+}
+
+void Episode::observe(Shown &shown, const Observation &out) const {
+    write(position(), tree_->tables(), shape_, shown, out);
+}
+
+}  // namespace halidegym

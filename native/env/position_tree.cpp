@@ -1,0 +1,51 @@
+#include "env/position_tree.h"
+
+#include <algorithm>
+
+namespace halidegym {
+
+namespace {
+
+constexpr size_t max_bytes = 16 << 20;  // of all trees of an owner
+constexpr size_t max_trees = 16;
+
+}  // namespace
+
+PositionTree::PositionTree(SpaceRef space, std::shared_ptr<std::atomic<size_t>> bytes_in_use)
+    : space_(std::move(space)), tables_(std::make_shared<const ProblemTables>(*space_->problem)),
+      bytes_in_use_(std::move(bytes_in_use)) {}
+
+PositionTree::~PositionTree() {
+    *bytes_in_use_ -= bytes_;
+}
+
+const PositionTree::Node *PositionTree::offer(Slot &slot, Position &position) {
+    if (!slot.is_met_.exchange(true, std::memory_order_relaxed) || *bytes_in_use_ >= max_bytes) {
+        return nullptr;
+    }
+    auto node = std::make_unique<const Node>(std::move(position));
+    const Node *other = nullptr;
+    if (!slot.node_.compare_exchange_strong(other, node.get(), std::memory_order_acq_rel)) {
+        return other;  // another thread was faster, with an equal position
+    }
+    const size_t bytes = node->bytes();
+    bytes_ += bytes;
+    *bytes_in_use_ += bytes;
+    return node.release();
+}
+
+std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space) {
+    const std::scoped_lock lock(mutex_);
+    const auto known = std::ranges::find(trees_, space, [](const auto &tree) { return tree->space(); });
+    if (known != trees_.end()) {
+        std::rotate(known, known + 1, trees_.end());
+        return trees_.back();
+    }
+    if (trees_.size() == max_trees) {
+        trees_.erase(trees_.begin());
+    }
+    trees_.push_back(std::make_shared<PositionTree>(space, bytes_in_use_));
+    return trees_.back();
+}
+
+}  // namespace halidegym

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "env/episode.h"
+#include "env/worker_pool.h"
+
+namespace halidegym {
+
+// What the environments of a vector show, in arrays with a row for each.
+class Batch {
+    template <typename T>
+    std::span<T> allocate(size_t count);
+
+    std::vector<std::unique_ptr<std::byte[]>> memory_;  // first, since the others lie in it
+
+public:
+    Batch(const ObservationShape &shape, size_t size);
+
+    size_t size() const { return num_legal_decisions.size(); }
+
+    Observation all;
+    std::vector<Observation> rows;
+    std::vector<int64_t> num_legal_decisions;
+    std::vector<double> cost;        // of complete schedules; NaN elsewhere
+    std::span<bool> terminated;      // no decision is left
+    std::span<bool> illegal_action;  // the last step's
+};
+
+// Environments that take their steps together, in several threads. Each does what it would do alone, whatever the
+// number of threads; they may have different problems, as far as these fit the shape. Belongs to one thread at a time.
+class VectorEnvironment {
+public:
+    VectorEnvironment(ObservationShape shape, bool skip_forced, int num_environments, int num_threads);
+
+    // Each call updates the rows of the environments that it is about, and leaves all others as they are. If one of
+    // them throws, the others go on; the error names the first.
+
+    // Begins in these states, one for each environment; those without a state go on where they are.
+    void start(std::vector<std::optional<State>> states);
+    // Begins again where the chosen environments began last.
+    void restart(std::span<const bool> chosen);
+    // Takes an action in each of the chosen environments. Throws InvalidParameter before any of them takes one if an
+    // episode is over.
+    void step(std::span<const int64_t> actions, std::span<const bool> chosen);
+
+    State state(int64_t index) const;
+    const Batch &batch() const { return batch_; }
+    const ObservationShape &shape() const { return shape_; }
+
+private:
+    struct Failure;
+
+    void check_length(const char *name, size_t length) const;
+    void for_each(std::span<const bool> chosen, const std::function<void(size_t)> &act);
+    void update(size_t index, bool is_legal);
+
+    mutable std::atomic_flag in_use_;
+    ObservationShape shape_;
+    Batch batch_;
+    std::deque<Episode> episodes_;
+    std::vector<Shown> shown_;  // by the batch's rows
+    WorkerPool pool_;
+};
+
+}  // namespace halidegym
