@@ -16,6 +16,7 @@ from halidegym.evaluation.commands.playthroughs import playthroughs
 from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
 from halidegym.evaluation.commands.schedule import schedule
+from halidegym.evaluation.commands.speed import speed
 from halidegym.evaluation.commands.suites import list_pipelines, suites
 from halidegym.evaluation.commands.tables import tables
 from halidegym.evaluation.commands.time_schedules import time_command
@@ -63,6 +64,7 @@ for command in (
     distribution,
     reproduce,
     rollouts,
+    speed,
     playthroughs,
     tables,
 ):

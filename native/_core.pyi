@@ -1173,6 +1173,14 @@ def uct_search(
         SearchExhausted: there is no legal schedule, or none was found by many random walks.
     """
 
+# Parts of searches alone, to measure what they take (search_parts.cpp)
+
+def compute_features(states: Sequence[State]) -> int:
+    """Compute the schedule features of states of one space, one after another; return how many rows that were."""
+
+def random_rollouts(space: Space, count: int, *, seed: int = 0) -> int:
+    """Draw so many complete schedules with their costs; return how many of them were legal to the end."""
+
 # Environments (env.cpp)
 
 @final

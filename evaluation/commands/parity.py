@@ -17,7 +17,7 @@ from halidegym.evaluation.arguments.pipeline import Details, with_pipeline_help
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.parity.check import Parity, Setting, check_parity
-from halidegym.evaluation.parity.speed import OURS, PLUGIN, PLUGIN_WITHOUT_MEMO, Speed, compare_speed
+from halidegym.evaluation.parity.speed import SIDES, Speed, compare_speed
 from halidegym.native._core import Error, InvalidParameter, MissingEstimate
 
 # That of the published tables (docs/specification/papers.md, section 2).
@@ -83,8 +83,8 @@ def parity(
     differs or a search fails.
 
     With --time, both also run alternately on one thread, from a pipeline in memory to the source code of its schedule.
-    The ratios are those of the medians of CPU time and of peak memory (how much the process grew). The plugin runs with
-    and without its memoization of features, and the better of the two counts.
+    Shown are the medians of CPU time and of peak memory (how much the process grew), and of the ratios of the runs. The
+    plugin runs with and without its memoization of features, and the better of the two counts.
     """
     chosen = [*names, *(pipelines.names() if all_pipelines else [])]
     if not chosen:
@@ -177,11 +177,10 @@ def _speed_table() -> Table:
 
 
 def _add_speed(table: Table, setting: Setting, speed: Speed) -> None:
-    sides = (OURS, PLUGIN, PLUGIN_WITHOUT_MEMO)
     table.add_row(
         f"{escape(speed.pipeline)}\n[dim]{str(setting).replace('parallelism', 'P')}[/]",
-        *(f"{speed.cpu_seconds[side]:.3f}" for side in sides),
-        f"{speed.speedup:.1f}x",
-        *(f"{speed.peak_memory_bytes[side] / 2**20:.0f}" for side in sides),
-        f"{speed.memory_ratio:.1f}x",
+        *(f"{speed.cpu_seconds[side].median:.3f}" for side in SIDES),
+        f"{speed.speedup.median:.1f}x",
+        *(f"{speed.peak_memory_bytes[side].median / 2**20:.0f}" for side in SIDES),
+        f"{speed.memory_ratio.median:.1f}x",
     )

@@ -42,6 +42,7 @@ PYBIND11_MODULE(_core, m) {
     bind_search_mb2fbs(m);
     bind_search_mcts(m);
     bind_search_tag(m);
+    bind_search_parts(m);
     bind_env(m);
     bind_env_vector(m);
     bind_halide_schedule(m);

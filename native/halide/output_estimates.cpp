@@ -13,7 +13,7 @@ using namespace Halide::Internal;
 
 namespace {
 
-std::optional<Span> constant_span(const Bound &bound, const Function &output, bool constant_extent) {
+std::optional<Span> constant_span(const Halide::Internal::Bound &bound, const Function &output, bool constant_extent) {
     const auto min = as_const_int(bound.min);
     const auto extent = as_const_int(bound.extent);
     if (!min || !extent) {
@@ -39,7 +39,7 @@ std::string option_for(const Function &output) {
 
 std::vector<Span> estimated_region(const Function &output) {
     std::map<std::string, Span> spans;
-    for (const Bound &estimate : output.schedule().estimates()) {
+    for (const Halide::Internal::Bound &estimate : output.schedule().estimates()) {
         const auto span = constant_span(estimate, output, false);
         if (!span) {
             // bound_extent leaves such an entry, too, with an undefined min
@@ -54,7 +54,7 @@ std::vector<Span> estimated_region(const Function &output) {
         }
         spans.insert_or_assign(estimate.var, *span);
     }
-    for (const Bound &bound : output.schedule().bounds()) {
+    for (const Halide::Internal::Bound &bound : output.schedule().bounds()) {
         if (const auto span = constant_span(bound, output, true)) {
             spans.insert_or_assign(bound.var, *span);
         }

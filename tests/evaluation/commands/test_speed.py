@@ -1,0 +1,76 @@
+"""`halidegym speed`."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from halidegym.evaluation.cli import main
+from halidegym.evaluation.commands import speed as speed_command
+from halidegym.evaluation.output.spread import Spread
+from halidegym.evaluation.parity.check import Check
+from halidegym.evaluation.parity.speed import SIDES, Speed
+
+QUICK = ["--runs", "2", "--seconds", "0.01"]
+
+
+def speed(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["speed", *map(str, arguments)])
+
+
+def measured(*checks: Check) -> Speed:
+    """Ours takes 1, 2 and 4; the plugin six times, and ten times without memoization of features."""
+    sides = dict(zip(SIDES, ((1.0, 2.0, 4.0), (6.0, 12.0, 24.0), (10.0, 20.0, 40.0)), strict=True))
+    spreads = {side: Spread(values) for side, values in sides.items()}
+    return Speed("harris", spreads, spreads, checks, 100, 50, Spread((0.1, 0.2, 0.4)))
+
+
+def test_the_ratios_are_to_the_better_plugin_setting() -> None:
+    found = measured()
+    assert found.speedup == found.memory_ratio == Spread((6.0, 6.0, 6.0))
+    assert found.evaluation_rate == Spread((500.0, 250.0, 125.0))
+    assert found.computed_share == 0.5
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_a_difference_is_a_failure(equal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = Check("cost evaluations", "100", "100" if equal else "101", equal)
+    monkeypatch.setattr(speed_command, "compare_speed", lambda *_, **__: measured(check, check))
+    result = speed("harris", "--part", "beam")
+    assert result.exit_code == (0 if equal else 1)
+    told = "DIFFERENT. harris: cost evaluations 100, and the plugin's 101"
+    assert result.output.count(told) == (0 if equal else 1)
+
+
+@pytest.mark.alone
+def test_a_beam_is_compared_with_the_plugin() -> None:
+    result = speed("toy_blur", "--part", "beam", "--beam", "4", "--passes", "2", "--runs", "1")
+    assert result.exit_code == 0, result.output
+    assert "CPU time, plugin / ours" in result.output
+
+
+def test_parts_are_measured_and_written(tmp_path: Path) -> None:
+    table = tmp_path / "speed.csv"
+    parts = ["--part", "network", "--part", "allocations", "--part", "search"]
+    result = speed("toy_blur", *parts, *QUICK, "--csv", table)
+    assert result.exit_code == 0, result.output
+    with table.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["part"] for row in rows] == 4 * ["network"] + 2 * ["allocations"] + 4 * ["search"]
+    assert {row["pipeline"] for row in rows} == {"toy_blur"}
+    for row in rows:
+        least, median, greatest = (float(row[name].replace(",", "")) for name in ("least", "median", "greatest"))
+        assert 0 < least <= median <= greatest
+        assert row["quantity"] in result.output
+
+
+def test_growth_is_relative_to_the_smallest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed_command.search_speed, "GROWTH", {"toy_pointwise": 2, "toy_blur": 3})
+    result = speed("--part", "growth", *QUICK)
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.output.splitlines() if "that of" in line]
+    assert [line[1] for line in lines] == ["toy_pointwise", "toy_blur"]
+    assert lines[0][-3:] == ["1", "1", "1"]
