@@ -102,7 +102,9 @@ Expansion::Expansion(const State &state, Unlisted) : state_(state) {
     if (state.next_phase() == Phase::Place) {
         placements_.emplace(state.space(), state.nest(), func);
     } else {
-        parallel_options_ = parallel_options(problem, *state.nest(), func);
+        if (const Extents *trips = parallelizable_trips(problem, *state.nest(), func)) {
+            parallel_options_ = state.space().tables->parallel_options(func, *trips);
+        }
     }
 }
 
@@ -115,7 +117,7 @@ Expansion::Expansion(const State &state) : Expansion(state, Unlisted{}) {
 void Expansion::enumerate() {
     if (placements_) {
         enumerate_placements();
-    } else if (parallel_options_.empty()) {
+    } else if (!parallel_options_ || parallel_options_->all.empty()) {
         decisions_.push_back({.kind = Decision::Kind::Pass});
     } else {
         enumerate_parallel_options();
@@ -215,8 +217,8 @@ void Expansion::enumerate_parallel_options() {
     // With subtiling nothing is inside the Func's loops yet, so that cutting them changes nothing that acceptance looks
     // at.
     const bool must_test = !options.subtiling || options.memory_limit >= 0;
-    for (size_t i = 0; i < parallel_options_.size(); i++) {
-        if (!decisions_.empty() && (parallel_options_[i].wastage > 1.2 || !options.subtiling)) {
+    for (size_t i = 0; i < parallel_options_->all.size(); i++) {
+        if (!decisions_.empty() && (i >= parallel_options_->num_even || !options.subtiling)) {
             break;
         }
         const Decision decision{.kind = Decision::Kind::Parallelize, .tile = static_cast<uint32_t>(i)};
@@ -286,11 +288,19 @@ LevelRef Expansion::child_nest(NestMaker &make, const Decision &decision) {
     case Decision::Kind::Inline:
         return inline_func(make, problem, *state_.nest(), state_.next_func());
     case Decision::Kind::Parallelize:
-        return apply_parallel(make, problem, *state_.nest(), state_.next_func(), parallel_options_.at(decision.tile),
+        return apply_parallel(make, problem, *state_.nest(), state_.next_func(), parallel_option(decision),
                               space.options.subtiling);
     default:
         return placements_.value().build(make, decision);
     }
+}
+
+const ParallelOption &Expansion::parallel_option(const Decision &decision) const {
+    if (!parallel_options_ || decision.tile >= parallel_options_->all.size()) {
+        throw InvalidParameter("Func '" + state_.next_func().name + "' has no parallel option " +
+                               std::to_string(decision.tile) + "; take decisions from the state they belong to");
+    }
+    return parallel_options_->all[decision.tile];
 }
 
 Extents Expansion::outer_tile(const Decision &decision) {
@@ -315,7 +325,7 @@ Extents Expansion::inner_tile(const Decision &decision) {
 }
 
 Extents Expansion::tasks(const Decision &decision) const {
-    return decision.kind == Decision::Kind::Parallelize ? parallel_options_.at(decision.tile).tasks : Extents{};
+    return decision.kind == Decision::Kind::Parallelize ? parallel_option(decision).tasks : Extents{};
 }
 
 const Level *Expansion::level(const Decision &decision) {

@@ -110,11 +110,12 @@ private:
     bool inlining_is_accepted();
     bool inlining_is_forced() const;
     bool is_accepted(const Decision &decision);
+    const ParallelOption &parallel_option(const Decision &decision) const;
 
     State state_;
     std::vector<Decision> decisions_;
     std::optional<Placements> placements_;
-    std::vector<ParallelOption> parallel_options_;
+    std::shared_ptr<const ParallelOptions> parallel_options_;  // null if there are none
     // For the limits that only a child's nest tells; empty until needed.
     struct Judge {
         explicit Judge(const SpaceRef &space) : evaluator(space) {}
