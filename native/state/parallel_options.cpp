@@ -12,19 +12,12 @@ namespace halidegym {
 
 namespace {
 
-std::vector<const Level *> blocks_of(const Level &root, const Node &func) {
-    std::vector<const Level *> blocks;
-    for (const LevelRef &child : root.children) {
-        if (child->node == func.id) {
-            blocks.push_back(child.get());
-        }
-    }
-    return blocks;
-}
+// A decision for one that wastes more is taken only if there is no other.
+constexpr double max_wastage = 1.2;
 
-int64_t total_tasks(const Problem &problem, const Level &block, const Extents &tasks) {
+int64_t total_tasks(const Stage &stage, const Extents &tasks) {
     int64_t total = 1;
-    for (const Loop &loop : problem.stages[static_cast<size_t>(block.stage)].loops) {
+    for (const Loop &loop : stage.loops) {
         if (!loop.rvar) {
             total *= tasks[loop.pure_dim];
         }
@@ -54,36 +47,46 @@ Extents own_tasks(const Problem &problem, const Level &block) {
 
 }  // namespace
 
-std::vector<ParallelOption> parallel_options(const Problem &problem, const Level &root, const Node &func) {
-    const auto blocks = blocks_of(root, func);
-    if (problem.parallelism <= 1 || func.dimensions == 0 || blocks.empty()) {
-        return {};
+const Extents *parallelizable_trips(const Problem &problem, const Level &root, const Node &func) {
+    if (problem.parallelism <= 1 || func.dimensions == 0 || !std::ranges::binary_search(root.store_at, func.id)) {
+        return nullptr;
     }
-    const auto pure = std::find_if(blocks.begin(), blocks.end(),
-                                   [&](const Level *block) { return block->stage == func.first_stage; });
-    const Extents &size = (*pure)->size;
+    // What was computed last is likely to be asked about.
+    for (auto child = root.children.rbegin(); child != root.children.rend(); child++) {
+        if ((*child)->stage == func.first_stage) {
+            return &(*child)->size;
+        }
+    }
+    return nullptr;
+}
+
+ParallelOptions parallel_options(const Problem &problem, const Node &func, const Extents &size) {
     auto tile_sizes = tilings(size);
     tile_sizes.push_back(Extents(size.size(), 1));  // "entire": every iteration a task
 
-    std::vector<ParallelOption> options;
+    ParallelOptions options;
     for (size_t t = 0; t < tile_sizes.size(); t++) {
         const bool entire = t + 1 == tile_sizes.size();
         ParallelOption option{inner_trips(size, tile_sizes[t]), 1};
         int64_t fewest = std::numeric_limits<int64_t>::max();
         int64_t most = 0;
-        for (const Level *block : blocks) {
-            const int64_t total = total_tasks(problem, *block, option.tasks);
+        for (int s = 0; s < func.num_stages; s++) {
+            const int64_t total = total_tasks(problem.stage(func, s), option.tasks);
             fewest = std::min(fewest, total);
             most = std::max(most, total);
             const double tasks_per_core = static_cast<double>(total) / problem.parallelism;
             option.wastage = std::max(option.wastage, std::ceil(tasks_per_core) / tasks_per_core);
         }
         if ((entire || fewest >= problem.parallelism) && most <= 16 * static_cast<int64_t>(problem.parallelism)) {
-            options.push_back(option);
+            options.all.push_back(option);
         }
     }
-    tie_order::sort(std::span(options),
+    tie_order::sort(std::span(options.all),
                     [](const ParallelOption &a, const ParallelOption &b) { return a.wastage < b.wastage; });
+    while (options.num_even < options.all.size() &&
+           (options.num_even == 0 || options.all[options.num_even].wastage <= max_wastage)) {
+        options.num_even++;
+    }
     return options;
 }
 

@@ -1,14 +1,26 @@
 #include "nest/edits.h"
 #include "nest/nest_maker.h"
 #include "nest/tilings.h"
+#include "problem/error.h"
 #include "state/placements.h"
 
 namespace halidegym {
 
 // The nests that the options of a Func lead to (docs/specification/search-space.md, section 10).
 
-const Extents &Placements::outer_tile(const Decision &decision) {
-    return tilings_of(step(decision.depth))[decision.tile];
+size_t Placements::place_of_tile(const Decision &decision) {
+    const LevelTilings &tilings = tilings_of(step(decision.depth));
+    const size_t place = tilings.place_of(decision.tile);
+    if (place == tilings.size()) {
+        throw InvalidParameter("Func '" + func_->name + "' cannot be placed at tiling " +
+                               std::to_string(decision.tile) + " of the level at depth " +
+                               std::to_string(decision.depth) + "; take decisions from the state they belong to");
+    }
+    return place;
+}
+
+Extents Placements::outer_tile(const Decision &decision) {
+    return tilings_of(step(decision.depth)).outer(place_of_tile(decision));
 }
 
 Extents Placements::inner_tile(const Decision &decision) {
@@ -30,11 +42,17 @@ LevelRef Placements::compute_inside(NestMaker &make, Draft level, int vector_dim
 LevelRef Placements::compute_in_split(NestMaker &make, const Level &level, const Level &parent,
                                       const Decision &decision) const {
     const Extents outer = whole_loop_tiling(level.size, decision.inner_tile);
-    const Tiles tiles =
-        halidegym::tile(make, level, outer, halidegym::tile_regions(make, *problem_, level, parent, outer),
-                        space_->options.subtiling);
+    const Tiles tiles = halidegym::tile(
+        make, level, outer, halidegym::tile_regions(make, *problem_, level, parent, outer), space_->options.subtiling);
     tiles.outer->children.push_back(tiles.inner);
     return compute_inside(make, tiles.outer, decision.vector_dim);
+}
+
+// Whatever contains the Func calls what the Func calls.
+void Placements::add_calls(Level &level) const {
+    for (int s = 0; s < func_->num_stages; s++) {
+        level.called.add_words(problem_->stage(*func_, s).producers);
+    }
 }
 
 // The whole nest, with an edited level at this depth, in whose body the Func is computed.
@@ -42,7 +60,7 @@ LevelRef Placements::replace_to_root(NestMaker &make, int depth, LevelRef edited
     for (int d = depth; d > 0; d--) {
         const Draft parent = make.copy(*step(d - 1).level);
         parent->children[static_cast<size_t>(step(d).child)] = std::move(edited);
-        parent->called |= called_by_func_;
+        add_calls(*parent);
         edited = parent;
     }
     return edited;
@@ -66,15 +84,16 @@ LevelRef Placements::build(NestMaker &make, const Decision &decision) {
         edited->children[static_cast<size_t>(next.child)] =
             decision.kind == Kind::StoreAtLevel ? compute_inside(make, make.copy(*next.level), decision.vector_dim)
                                                 : compute_in_split(make, *next.level, level, decision);
-        edited->called |= called_by_func_;
+        add_calls(*edited);
         edited->store_at.push_back(func_->id);
         return replace_to_root(make, depth, edited);
     }
 
-    const Extents &outer_trips = outer_tile(decision);
-    const Tiles tiles = halidegym::tile(make, level, outer_trips, tile_regions(depth, decision.tile), subtiling);
+    const size_t place = place_of_tile(decision);
+    const Extents outer_trips = tilings_of(step(depth)).outer(place);
+    const Tiles tiles = halidegym::tile(make, level, outer_trips, tile_regions(depth, place), subtiling);
     tiles.outer->store_at.push_back(func_->id);
-    tiles.outer->called |= called_by_func_;
+    add_calls(*tiles.outer);
     switch (decision.kind) {
     case Kind::StoreAtTile:
         tiles.outer->children.push_back(compute_inside(make, tiles.inner, decision.vector_dim));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,11 +19,20 @@ double points_of_stage(const Bound &bound, int stage_index) {
     return static_cast<double>(points);
 }
 
-// How often the Funcs inlined in a nest are called per iteration of one level, by whether they are called inside it.
-struct InlinedCalls {
-    std::vector<int64_t> outside;  // [nodes]
-    std::vector<int64_t> inside;   // [nodes]
-};
+// How often a Func is called where it is inlined in the body of a level that runs so many times, except inside one
+// level.
+int64_t inlined_calls(const Level &level, int node, int64_t instances, const Level *except) {
+    int64_t calls = 0;
+    for (const auto &[inlined, count] : level.inlined) {
+        calls += inlined == node ? count * instances : 0;
+    }
+    for (const LevelRef &child : level.children) {
+        if (child.get() != except && child->called.contains(node)) {
+            calls += inlined_calls(*child, node, instances * child->size.product(), except);
+        }
+    }
+    return calls;
+}
 
 }  // namespace
 
@@ -55,37 +65,35 @@ double Placements::trips_limit(int depth) {
 
 double Placements::find_trips_limit(int depth) {
     const Step &at = step(depth);
-    const int64_t entries = at.instances / at.level->size.product();
-    InlinedCalls calls{std::vector<int64_t>(problem_->nodes.size()), std::vector<int64_t>(problem_->nodes.size())};
     double limit = std::numeric_limits<double>::infinity();
-
-    const auto visit = [&](const auto &self, const Level &level, int64_t instances, bool inside, int64_t unit) -> void {
-        inside = inside || &level == at.level.get();
+    std::vector<std::pair<int, int64_t>> inlined;  // inside, with the calls of the whole run
+    // `unit` counts instances of a level's body per iteration of the split one, times the entries into that.
+    const auto visit = [&](const auto &self, const Level &level, int64_t unit) -> void {
         for (const auto &[node, count] : level.inlined) {
-            (inside ? calls.inside : calls.outside)[static_cast<size_t>(node)] += count * (inside ? unit : instances);
+            const auto known = std::ranges::find(inlined, node, &std::pair<int, int64_t>::first);
+            auto &[_, calls] = known != inlined.end() ? *known : inlined.emplace_back(node, 0);
+            calls += count * unit;
         }
         for (const int stored : level.store_at) {
             const Node &node = problem_->nodes[static_cast<size_t>(stored)];
-            for (int s = 0; inside && s < node.num_stages; s++) {
+            for (int s = 0; s < node.num_stages; s++) {
                 const double points = points_of_stage(level.regions->of(stored), s) * static_cast<double>(unit);
                 limit = std::min(limit,
                                  std::floor(space_->points_limit[static_cast<size_t>(node.first_stage + s)] / points));
             }
         }
         for (const LevelRef &child : level.children) {
-            // Inside the level, `unit` counts instances per iteration of the level, times the entries into it.
-            const int64_t trips = child->size.product();
-            const bool is_level = child.get() == at.level.get();
-            self(self, *child, instances * trips, inside, is_level ? entries : unit * trips);
+            self(self, *child, unit * child->size.product());
         }
     };
-    visit(visit, *path_.front().level, 1, false, 1);
+    visit(visit, *at.level, at.instances / at.level->size.product());
 
-    for (size_t n = 0; n < calls.inside.size(); n++) {
-        if (calls.inside[n] > 0) {
-            const double allowed = space_->points_limit[static_cast<size_t>(problem_->nodes[n].first_stage)] -
-                                   static_cast<double>(calls.outside[n]);
-            limit = std::min(limit, std::floor(allowed / static_cast<double>(calls.inside[n])));
+    for (const auto &[node, calls] : inlined) {
+        if (calls > 0) {
+            const double allowed =
+                space_->points_limit[static_cast<size_t>(problem_->nodes[static_cast<size_t>(node)].first_stage)] -
+                static_cast<double>(inlined_calls(*root_, node, 1, at.level));
+            limit = std::min(limit, std::floor(allowed / static_cast<double>(calls)));
         }
     }
     return limit;

@@ -29,19 +29,19 @@ int count_ones(const Extents &size) {
 }  // namespace
 
 // Section 7.3.
-std::vector<int> Placements::vector_dimensions() const {
-    std::vector<int> dimensions;
+Placements::Dimensions Placements::vector_dimensions() const {
+    Dimensions dimensions;
     if (func_->is_output) {
-        dimensions = func_->unit_stride_dimensions;
+        std::ranges::for_each(func_->unit_stride_dimensions, [&](int d) { dimensions.push_back(d); });
     } else {
-        const auto computed = path_.front().level->regions->of(func_->id).computed();
+        const auto computed = root_->regions->of(func_->id).computed();
         for (int d = 0; d < func_->dimensions; d++) {
             if (computed[static_cast<size_t>(d)].extent() >= func_->vector_size) {
                 dimensions.push_back(d);
             }
         }
     }
-    if (dimensions.empty()) {
+    if (dimensions.size == 0) {
         for (int d = 0; d < std::max(func_->dimensions, 1); d++) {
             dimensions.push_back(d);
         }
@@ -76,67 +76,55 @@ bool Placements::may_be_tiled(int depth) {
 
 // Step 4: the Func may be stored at this depth and computed one level further in.
 bool Placements::may_slide(int depth) {
+    if (depth + 1 >= candidates_->num_levels) {
+        return false;
+    }
     const Level &level = *step(depth).level;
     const Level &next = *step(depth + 1).level;
     return (problem_->parallelism == 1 || !level.is_root()) && count_ones(next.size) == next.size.size() - 1 &&
            func_->num_stages == 1 && (next.vectorized_loop < 0 || next.size[next.vectorized_loop] == 1);
 }
 
-// The idle-core filter of step 3: a tiling of a parallel level must not leave more than a tenth of the cores idle.
-bool Placements::keeps_cores_busy(const Level &level, const Extents &tile) const {
-    if (!level.parallel) {
-        return true;
-    }
-    const Stage &stage = problem_->stages[static_cast<size_t>(level.stage)];
-    int64_t tasks = 1;
-    for (int i = 0; i < tile.size(); i++) {
-        if (stage.loops[static_cast<size_t>(i)].pure) {
-            tasks *= tile[i];
-        }
-    }
-    const double tasks_per_core = static_cast<double>(tasks) / problem_->parallelism;
-    return std::ceil(tasks_per_core) / tasks_per_core <= 1.1;
-}
-
 // What all candidates of a block need, whatever the vector dimension.
 bool Placements::is_open(const Block &block) {
-    return block.kind == Block::Kind::AtTile ? tile(block.depth, block.tile).is_usable : is_allowed(block.depth);
+    return block.kind == Block::Kind::AtTile ? tile_rules(block.depth, block.tile).is_usable : is_allowed(block.depth);
 }
 
 // What a listed candidate needs besides an open block.
-bool Placements::is_option(const Decision &decision) {
-    const int depth = decision.depth;
+bool Placements::is_option(const Block &block, const Decision &decision) {
+    const int depth = block.depth;
     switch (decision.kind) {
     case Decision::Kind::ComputeAtLevel:
         return may_compute_at(depth, decision.vector_dim);
     case Decision::Kind::StoreAtTile:
-        return tile(depth, decision.tile).shrinks && may_store_at(depth, decision.tile, decision.vector_dim);
+        return tile_rules(depth, block.tile).shrinks && may_store_at(depth, block.tile, decision.vector_dim);
     case Decision::Kind::StoreAtTileSplit:
-        return tile(depth, decision.tile).shrinks;
+        return tile_rules(depth, block.tile).shrinks;
     case Decision::Kind::StoreAtLevel:
         return may_compute_in_next(depth, decision.vector_dim);
     case Decision::Kind::StoreAtLevelSplit: {
         const Level &next = *step(depth + 1).level;
-        return keeps_cores_busy(next, whole_loop_tiling(next.size, decision.inner_tile));
+        return keeps_cores_busy(*problem_, next, whole_loop_tiling(next.size, decision.inner_tile));
     }
     default:
         return true;
     }
 }
 
-Placements::Tile Placements::tile(int depth, size_t index) {
-    auto &tile = step(depth).tiles[index];
-    if (!tile) {
-        tile = make_tile(depth, index);
+Placements::Tile::Rules Placements::tile_rules(int depth, size_t index) {
+    if (const auto &known = tile(depth, index).rules) {
+        return *known;
     }
-    return *tile;
+    const Tile::Rules rules = find_tile_rules(depth, index);
+    tile(depth, index).rules = rules;
+    return rules;
 }
 
-Placements::Tile Placements::make_tile(int depth, size_t index) {
+Placements::Tile::Rules Placements::find_tile_rules(int depth, size_t index) {
     const Bound &bound = tile_regions(depth, index)->of(func_->id);
-    const Step &at = step(depth);
+    Step &at = step(depth);
     const Level &level = *at.level;
-    const Extents &outer = at.tilings[index];
+    const Extents outer = tilings_of(at).outer(index);
     const int64_t trips = level.size.product();
     const int64_t outer_trips = outer.product();
     const int64_t rounded = outer_trips * inner_trips(level.size, outer).product();
@@ -156,7 +144,7 @@ bool Placements::may_store_at(int depth, size_t tile, int vector_dim) {
     const Level &level = *step(depth).level;
     const Bound &outside = tile_regions(depth, tile)->of(func_->id);
     return !lost_vector(outside, level.regions->of(func_->id), vector_dim) && !level.innermost &&
-           has_single_lane(level, inner_trips(level.size, step(depth).tilings[tile]));
+           has_single_lane(level, inner_trips(level.size, tilings_of(step(depth)).outer(tile)));
 }
 
 bool Placements::may_compute_in_next(int depth, int vector_dim) {

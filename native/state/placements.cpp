@@ -1,6 +1,8 @@
 #include "state/placements.h"
 
 #include <algorithm>
+#include <ranges>
+#include <span>
 
 #include "nest/edits.h"
 #include "nest/tilings.h"
@@ -11,11 +13,9 @@
 namespace halidegym {
 
 Placements::Placements(const Space &space, LevelRef root, const Node &func)
-    : space_(&space), problem_(space.problem.get()), func_(&func) {
-    path_.push_back({.level = std::move(root), .tilings = {}, .tile_regions = {}, .tiles = {}, .trips_limit = {}});
-    for (int s = 0; s < func.num_stages; s++) {
-        called_by_func_.add_words(problem_->stage(func, s).producers);
-    }
+    : space_(&space), problem_(space.problem.get()), func_(&func), root_(std::move(root)) {
+    path_.reserve(8);
+    path_.push_back({.level = root_.get(), .tilings = {}, .tiles = {}, .trips_limit = {}});
 }
 
 bool Placements::has_step(int depth) {
@@ -25,12 +25,11 @@ bool Placements::has_step(int depth) {
         if (child < 0) {
             return false;
         }
-        const LevelRef next = last.level->children[static_cast<size_t>(child)];
+        const Level *next = last.level->children[static_cast<size_t>(child)].get();
         path_.push_back({.level = next,
                          .child = child,
                          .instances = last.instances * next->size.product(),
                          .tilings = {},
-                         .tile_regions = {},
                          .tiles = {},
                          .trips_limit = {}});
     }
@@ -44,23 +43,29 @@ void Placements::require_step(int depth) {
     }
 }
 
-std::span<const Extents> Placements::tilings_of(Step &step) {
-    if (step.tilings.empty()) {
-        step.tilings = halidegym::tilings(step.level->size);
-        step.tile_regions.resize(step.tilings.size());
-        step.tiles.resize(step.tilings.size());
+const LevelTilings &Placements::tilings_of(Step &step) {
+    if (!step.tilings) {
+        step.tilings = space_->tables->tilings(*step.level);
     }
-    return step.tilings;
+    return *step.tilings;
 }
 
-const RegionsRef &Placements::tile_regions(int depth, size_t tile) {
+Placements::Tile &Placements::tile(int depth, size_t index) {
     Step &at = step(depth);
-    auto &regions = at.tile_regions[tile];
-    if (!regions) {
-        LastingNests lasting;
-        regions = halidegym::tile_regions(lasting, *problem_, *at.level, *step(depth - 1).level, at.tilings[tile]);
+    if (at.tiles.empty()) {
+        at.tiles.resize(tilings_of(at).size());
     }
-    return regions;
+    return at.tiles[index];
+}
+
+const RegionsRef &Placements::tile_regions(int depth, size_t index) {
+    Tile &tile = this->tile(depth, index);
+    if (!tile.regions) {
+        LastingNests lasting;
+        const Extents outer = tilings_of(step(depth)).outer(index);
+        tile.regions = halidegym::tile_regions(lasting, *problem_, level(depth), level(depth - 1), outer);
+    }
+    return tile.regions;
 }
 
 // Whatever would need to know the region of a tiling is left to the test of the candidate.
@@ -70,62 +75,97 @@ const Placements::Candidates &Placements::candidates() {
     }
     candidates_.emplace();
     candidates_->vector_dimensions = vector_dimensions();
-    const auto add = [&](Block::Kind kind, int depth, size_t tile, int64_t size) {
-        candidates_->blocks.push_back({kind, depth, tile, candidates_->per_dimension, size});
-        candidates_->per_dimension += size;
-    };
-    const bool single = func_->num_stages == 1;
-    int depths = 0;
-    for (; is_entered(depths); depths++) {
-        add(Block::Kind::AtLevel, depths, 0, 1);
-        if (!may_be_tiled(depths)) {
-            continue;
-        }
-        const Level &level = *step(depths).level;
-        const auto all = tilings_of(step(depths));
-        for (size_t t = 0; t < all.size(); t++) {
-            if (keeps_cores_busy(level, all[t])) {
-                const bool splits = single && space_->options.subtiling;
-                add(Block::Kind::AtTile, depths, t,
-                    1 + (single ? 1 : 0) + (splits ? num_whole_loop_tilings(inner_trips(level.size, all[t])) : 0));
-            }
-        }
+    int &levels = candidates_->num_levels;
+    int64_t &count = candidates_->per_dimension;
+    for (; is_entered(levels); levels++) {
+        Step &at = step(levels);
+        at.begin = count;
+        count = may_be_tiled(levels) ? begin_of_tile(levels, tilings_of(at).size()) : count + 1;
     }
-    for (int depth = 0; depth + 1 < depths; depth++) {
+    for (int depth = 0; depth < levels; depth++) {
+        path_[static_cast<size_t>(depth)].slide_begin = count;
         if (may_slide(depth)) {
             const Level &next = *step(depth + 1).level;
-            add(Block::Kind::Sliding, depth, 0, 1 + (next.tileable ? num_whole_loop_tilings(next.size) : 0));
+            count += 1 + (next.tileable ? num_whole_loop_tilings(next.size) : 0);
         }
     }
     return *candidates_;
+}
+
+int64_t Placements::begin_of_tile(int depth, size_t tile) {
+    Step &at = step(depth);
+    const bool single = func_->num_stages == 1;
+    const int64_t splits = single && space_->options.subtiling ? tilings_of(at).splits_before(tile) : 0;
+    return at.begin + 1 + static_cast<int64_t>(tile) * (single ? 2 : 1) + splits;
+}
+
+Placements::Block Placements::level_block(int depth) {
+    return {Block::Kind::AtLevel, depth, 0, step(depth).begin, 1};
+}
+
+Placements::Block Placements::tile_block(int depth, size_t tile) {
+    const int64_t begin = begin_of_tile(depth, tile);
+    return {Block::Kind::AtTile, depth, tile, begin, begin_of_tile(depth, tile + 1) - begin};
+}
+
+// Of no candidates if the Func may not slide there.
+Placements::Block Placements::slide_block(int depth) {
+    const int64_t begin = step(depth).slide_begin;
+    const int64_t end = depth + 1 < candidates().num_levels ? step(depth + 1).slide_begin : candidates().per_dimension;
+    return {Block::Kind::Sliding, depth, 0, begin, end - begin};
+}
+
+Placements::Block Placements::block_at(int64_t index) {
+    const auto levels = std::span(path_).first(static_cast<size_t>(candidates().num_levels));
+    const auto last_from = [&](int64_t Step::*begin) {
+        const auto after = std::ranges::upper_bound(levels, index, {}, begin);
+        return static_cast<int>(after - levels.begin()) - 1;
+    };
+    if (index >= levels.front().slide_begin) {
+        return slide_block(last_from(&Step::slide_begin));
+    }
+    const int depth = last_from(&Step::begin);
+    if (index == step(depth).begin) {
+        return level_block(depth);
+    }
+    const auto tiles = std::views::iota(size_t{0}, tilings_of(step(depth)).size());
+    const auto after = std::ranges::upper_bound(tiles, index, {}, [&](size_t t) { return begin_of_tile(depth, t); });
+    return tile_block(depth, static_cast<size_t>(after - tiles.begin()) - 1);
+}
+
+std::optional<Placements::Block> Placements::block_of(const Decision &decision) {
+    const int depth = decision.depth;
+    if (depth >= candidates().num_levels) {
+        return std::nullopt;
+    }
+    switch (decision.kind) {
+    case Decision::Kind::ComputeAtLevel:
+        return level_block(depth);
+    case Decision::Kind::StoreAtLevel:
+    case Decision::Kind::StoreAtLevelSplit:
+        return slide_block(depth);
+    default: {
+        const size_t tile = may_be_tiled(depth) ? tilings_of(step(depth)).place_of(decision.tile) : 0;
+        return may_be_tiled(depth) && tile < tilings_of(step(depth)).size() ? std::optional(tile_block(depth, tile))
+                                                                            : std::nullopt;
+    }
+    }
 }
 
 Decision Placements::decision_at(const Block &block, int vector_dim, int64_t offset) {
     using Kind = Decision::Kind;
     Decision decision{.kind = Kind::ComputeAtLevel,
                       .vector_dim = static_cast<uint8_t>(vector_dim),
-                      .depth = static_cast<uint16_t>(block.depth),
-                      .tile = static_cast<uint32_t>(block.tile)};
+                      .depth = static_cast<uint16_t>(block.depth)};
     if (block.kind == Block::Kind::AtTile) {
         decision.kind = offset == 0 ? Kind::ComputeAtTile : offset == 1 ? Kind::StoreAtTile : Kind::StoreAtTileSplit;
+        decision.tile = tilings_of(step(block.depth)).index(block.tile);
         decision.inner_tile = offset < 2 ? 0 : static_cast<uint32_t>(offset - 2);
     } else if (block.kind == Block::Kind::Sliding) {
         decision.kind = offset == 0 ? Kind::StoreAtLevel : Kind::StoreAtLevelSplit;
         decision.inner_tile = offset < 1 ? 0 : static_cast<uint32_t>(offset - 1);
     }
     return decision;
-}
-
-Placements::Block::Kind Placements::kind_of_block(const Decision &decision) {
-    switch (decision.kind) {
-    case Decision::Kind::ComputeAtLevel:
-        return Block::Kind::AtLevel;
-    case Decision::Kind::StoreAtLevel:
-    case Decision::Kind::StoreAtLevelSplit:
-        return Block::Kind::Sliding;
-    default:
-        return Block::Kind::AtTile;
-    }
 }
 
 int64_t Placements::offset_of(const Decision &decision) {
@@ -143,39 +183,31 @@ int64_t Placements::offset_of(const Decision &decision) {
 
 int64_t Placements::num_candidates() {
     const Candidates &all = candidates();
-    return static_cast<int64_t>(all.vector_dimensions.size()) * all.per_dimension;
+    return static_cast<int64_t>(all.vector_dimensions.size) * all.per_dimension;
 }
 
 std::optional<Decision> Placements::option(int64_t index) {
     const Candidates &all = candidates();
-    const int vector_dim = all.vector_dimensions[static_cast<size_t>(index / all.per_dimension)];
+    const int vector_dim = all.vector_dimensions.values[static_cast<size_t>(index / all.per_dimension)];
     index %= all.per_dimension;
-    const auto after = std::upper_bound(all.blocks.begin(), all.blocks.end(), index,
-                                        [](int64_t value, const Block &block) { return value < block.begin; });
-    const Block &block = *std::prev(after);
+    const Block block = block_at(index);
     const Decision decision = decision_at(block, vector_dim, index - block.begin);
-    return is_option(decision) && is_open(block) ? std::optional(decision) : std::nullopt;
+    return is_option(block, decision) && is_open(block) ? std::optional(decision) : std::nullopt;
 }
 
 bool Placements::has_option(const Decision &decision) {
-    const Candidates &all = candidates();
-    const auto is_of = [&](const Block &block) {
-        return block.kind == kind_of_block(decision) && block.depth == decision.depth && block.tile == decision.tile;
-    };
-    const auto block = std::find_if(all.blocks.begin(), all.blocks.end(), is_of);
-    const auto dimension = std::ranges::find(all.vector_dimensions, int{decision.vector_dim});
-    if (block == all.blocks.end() || dimension == all.vector_dimensions.end()) {
-        return false;
-    }
+    const Dimensions &dimensions = candidates().vector_dimensions;
+    const auto block = block_of(decision);
     const int64_t offset = offset_of(decision);
-    return offset < block->size && decision == decision_at(*block, *dimension, offset) && is_option(decision) &&
+    return block && offset < block->size && std::ranges::find(dimensions, decision.vector_dim) != dimensions.end() &&
+           decision == decision_at(*block, decision.vector_dim, offset) && is_option(*block, decision) &&
            is_open(*block);
 }
 
 void Placements::append_options(const Block &block, int vector_dim, std::vector<Decision> &out) {
     const auto append = [&](int64_t offset) {
         const Decision decision = decision_at(block, vector_dim, offset);
-        if (is_option(decision)) {
+        if (is_option(block, decision)) {
             out.push_back(decision);
         }
     };
@@ -193,10 +225,20 @@ void Placements::append_options(const Block &block, int vector_dim, std::vector<
 std::vector<Decision> Placements::enumerate() {
     const Candidates &all = candidates();
     std::vector<Block> open;  // which does not depend on the vector dimension
-    const auto slides = std::ranges::find(all.blocks, Block::Kind::Sliding, &Block::kind);
-    std::copy_if(all.blocks.begin(), slides, std::back_inserter(open), [&](const Block &b) { return is_open(b); });
-    std::copy_if(std::reverse_iterator(all.blocks.end()), std::reverse_iterator(slides), std::back_inserter(open),
-                 [&](const Block &b) { return is_open(b); });
+    const auto append = [&](const Block &block) {
+        if (block.size > 0 && is_open(block)) {
+            open.push_back(block);
+        }
+    };
+    for (int depth = 0; depth < all.num_levels; depth++) {
+        append(level_block(depth));
+        for (size_t t = 0; may_be_tiled(depth) && t < tilings_of(step(depth)).size(); t++) {
+            append(tile_block(depth, t));
+        }
+    }
+    for (int depth = all.num_levels - 1; depth >= 0; depth--) {
+        append(slide_block(depth));
+    }
     std::vector<Decision> decisions;
     for (const int vector_dim : all.vector_dimensions) {
         for (const Block &block : open) {
@@ -207,7 +249,7 @@ std::vector<Decision> Placements::enumerate() {
 }
 
 bool Placements::has_obvious_choice(int64_t at_least) {
-    const auto dimensions = vector_dimensions();
+    const Dimensions dimensions = vector_dimensions();
     return std::ranges::count_if(dimensions, [&](int v) { return may_compute_at(0, v); }) >= at_least && is_allowed(0);
 }
 

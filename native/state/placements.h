@@ -1,8 +1,8 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "nest/level.h"
@@ -45,26 +45,31 @@ public:
 
     // What the fields of a decision stand for.
     const Level &level(int depth) { return *step(depth).level; }
-    const Extents &outer_tile(const Decision &decision);
+    Extents outer_tile(const Decision &decision);
     Extents inner_tile(const Decision &decision);
 
 private:
     // A tiling of a level between whose halves something may be placed.
     struct Tile {
-        bool is_usable;  // within limits
-        bool shrinks;    // the inner half needs less of the Func than the outer body
+        struct Rules {
+            bool is_usable;  // within limits
+            bool shrinks;    // the inner half needs less of the Func than the outer body
+        };
+        RegionsRef regions;          // of the outer level; null until asked for
+        std::optional<Rules> rules;  // empty until asked for
     };
 
     // A level of the descent path.
     struct Step {
-        LevelRef level;
-        int child = -1;                // its position among the children of the previous level
-        int64_t instances = 1;         // how often its body runs: the product of all trips from the root down to it
-        std::vector<Extents> tilings;  // of its trip counts; empty until asked for
-        // Of each tiling; empty until asked for.
-        std::vector<RegionsRef> tile_regions;  // of the outer level
-        std::vector<std::optional<Tile>> tiles;
+        const Level *level;
+        int child = -1;                               // its position among the children of the previous level
+        int64_t instances = 1;                        // how often its body runs: the product of all trips down to it
+        std::shared_ptr<const LevelTilings> tilings;  // null until asked for
+        std::vector<Tile> tiles;                      // of each tiling; empty until asked for
         std::optional<double> trips_limit;
+        // Where candidates begin: of the level and its tilings, and of a sliding window into the next level.
+        int64_t begin = 0;
+        int64_t slide_begin = 0;
     };
 
     bool has_step(int depth);
@@ -75,8 +80,9 @@ private:
         return path_[static_cast<size_t>(depth)];
     }
     void require_step(int depth);
-    std::span<const Extents> tilings_of(Step &step);
-    const RegionsRef &tile_regions(int depth, size_t tile);
+    const LevelTilings &tilings_of(Step &step);
+    Tile &tile(int depth, size_t index);
+    const RegionsRef &tile_regions(int depth, size_t index);
 
     // Candidates that share the level and its tiling, for one vector dimension. In the order of their indices: at a
     // level ComputeAtLevel; at a tiling ComputeAtTile, StoreAtTile and each StoreAtTileSplit, the latter two only of
@@ -84,32 +90,46 @@ private:
     struct Block {
         enum class Kind { AtLevel, AtTile, Sliding } kind;
         int depth;
-        size_t tile;
+        size_t tile;    // its place among the tilings that may be used
         int64_t begin;  // index of its first candidate
         int64_t size;
     };
-    // The blocks, and the storage dimensions that may be vectorized; each block is a candidate with each of them.
+    // Storage dimensions, ascending.
+    struct Dimensions {
+        size_t size = 0;
+        std::array<uint8_t, max_loops> values;
+
+        void push_back(int dimension) { values[size++] = static_cast<uint8_t>(dimension); }
+        const uint8_t *begin() const { return values.data(); }
+        const uint8_t *end() const { return values.data() + size; }
+    };
+    // The blocks are those of the levels that are entered, in the order of the path, and then the sliding windows; with
+    // each storage dimension that may be vectorized, each block has candidates of its own.
     struct Candidates {
-        std::vector<int> vector_dimensions;
-        std::vector<Block> blocks;
+        Dimensions vector_dimensions;
+        int num_levels = 0;
         int64_t per_dimension = 0;
     };
     const Candidates &candidates();
-    static Decision decision_at(const Block &block, int vector_dim, int64_t offset);
-    static Block::Kind kind_of_block(const Decision &decision);
+    int64_t begin_of_tile(int depth, size_t tile);
+    Block level_block(int depth);
+    Block tile_block(int depth, size_t tile);
+    Block slide_block(int depth);
+    Block block_at(int64_t index);
+    std::optional<Block> block_of(const Decision &decision);
+    Decision decision_at(const Block &block, int vector_dim, int64_t offset);
     static int64_t offset_of(const Decision &decision);
     void append_options(const Block &block, int vector_dim, std::vector<Decision> &out);
 
     // The rules (placement_rules.cpp): what is a candidate, and which candidates are options.
-    std::vector<int> vector_dimensions() const;
+    Dimensions vector_dimensions() const;
     bool is_entered(int depth);
     bool may_be_tiled(int depth);
     bool may_slide(int depth);
-    bool keeps_cores_busy(const Level &level, const Extents &tile) const;
     bool is_open(const Block &block);
-    bool is_option(const Decision &decision);
-    Tile tile(int depth, size_t index);
-    Tile make_tile(int depth, size_t index);
+    bool is_option(const Block &block, const Decision &decision);
+    Tile::Rules tile_rules(int depth, size_t index);
+    Tile::Rules find_tile_rules(int depth, size_t index);
     bool may_compute_at(int depth, int vector_dim);
     bool may_store_at(int depth, size_t tile, int vector_dim);
     bool may_compute_in_next(int depth, int vector_dim);
@@ -124,13 +144,15 @@ private:
     // The nests (placement_build.cpp).
     LevelRef compute_inside(NestMaker &make, Draft level, int vector_dim) const;
     LevelRef compute_in_split(NestMaker &make, const Level &level, const Level &parent, const Decision &decision) const;
+    size_t place_of_tile(const Decision &decision);
+    void add_calls(Level &level) const;
     LevelRef replace_to_root(NestMaker &make, int depth, LevelRef edited);
 
     const Space *space_;
     const Problem *problem_;
     const Node *func_;
+    LevelRef root_;
     std::vector<Step> path_;
-    NodeSet called_by_func_;
     std::optional<Candidates> candidates_;  // empty until asked for
 };
 

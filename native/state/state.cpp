@@ -102,55 +102,62 @@ Expansion::Expansion(const State &state, Unlisted) : state_(state) {
     if (state.next_phase() == Phase::Place) {
         placements_.emplace(state.space(), state.nest(), func);
     } else {
-        parallel_options_ = parallel_options(problem, *state.nest(), func);
+        if (const Extents *trips = parallelizable_trips(problem, *state.nest(), func)) {
+            parallel_options_ = state.space().tables->parallel_options(func, *trips);
+            if (parallel_options_->all.empty()) {
+                parallel_options_ = nullptr;
+            }
+        }
     }
 }
 
 Expansion::Expansion(const State &state) : Expansion(state, Unlisted{}) {
-    if (!state.is_complete()) {
-        enumerate();
-    }
+    all();
 }
 
 void Expansion::enumerate() {
+    is_listed_ = true;
     if (placements_) {
         enumerate_placements();
-    } else if (parallel_options_.empty()) {
+    } else if (!parallel_options_) {
         decisions_.push_back({.kind = Decision::Kind::Pass});
     } else {
         enumerate_parallel_options();
     }
 }
 
-std::optional<std::pair<Decision, State>> Expansion::draw(const State &state, const UniformBelow &below) {
-    if (state.is_complete()) {
-        return std::nullopt;
+std::span<const Decision> Expansion::all() {
+    if (!is_listed_ && !state_.is_complete()) {
+        enumerate();
     }
-    Expansion expansion(state, Unlisted{});
-    const auto with_child = [&](const Decision &decision) { return std::pair(decision, expansion.child(decision)); };
-    if (expansion.is_easy()) {
-        const bool inlinable = expansion.may_inline();
-        if (inlinable && expansion.inlining_is_forced()) {
-            return with_child({.kind = Decision::Kind::Inline});
+    return decisions_;
+}
+
+std::optional<Decision> Expansion::draw(const UniformBelow &below) {
+    const auto pick = [&](size_t count) { return count > 1 ? below(count) : 0; };
+    if (is_easy()) {
+        const bool inlinable = may_inline();
+        if (inlinable && inlining_is_forced()) {
+            return Decision{.kind = Decision::Kind::Inline};
         }
         // Rejecting what is not legal leaves the legal ones equally likely, and so does listing them in the end.
-        const int64_t others = expansion.placements_->num_candidates();
+        const int64_t others = placements_->num_candidates();
         for (int attempt = 0; attempt < max_rejections; attempt++) {
             const auto drawn = static_cast<int64_t>(below(static_cast<uint64_t>(others + (inlinable ? 1 : 0))));
             if (drawn == others) {
-                return with_child({.kind = Decision::Kind::Inline});
+                return Decision{.kind = Decision::Kind::Inline};
             }
-            if (const auto decision = expansion.placements_->option(drawn)) {
-                return with_child(*decision);
+            if (const auto decision = placements_->option(drawn)) {
+                return decision;
             }
         }
     }
-    expansion.enumerate();
-    const auto decisions = expansion.decisions();
-    if (decisions.empty()) {
-        return std::nullopt;
+    if (has_even_options_alone()) {
+        return Decision{.kind = Decision::Kind::Parallelize,
+                        .tile = static_cast<uint32_t>(pick(parallel_options_->num_even))};
     }
-    return with_child(decisions[decisions.size() > 1 ? below(decisions.size()) : 0]);
+    const auto decisions = all();
+    return decisions.empty() ? std::nullopt : std::optional(decisions[pick(decisions.size())]);
 }
 
 std::optional<State> Expansion::child_if_legal(const State &state, const Decision &decision) {
@@ -175,14 +182,17 @@ std::optional<Decision> Expansion::only_decision(const State &state) {
             return std::nullopt;
         }
     }
-    expansion.enumerate();
-    return expansion.decisions_.size() == 1 ? std::optional(expansion.decisions_.front()) : std::nullopt;
+    const auto decisions = expansion.all();
+    return decisions.size() == 1 ? std::optional(decisions.front()) : std::nullopt;
 }
 
 bool Expansion::is_legal(const Decision &decision) {
+    if (has_even_options_alone()) {
+        return decision.kind == Decision::Kind::Parallelize && decision.tile < parallel_options_->num_even &&
+               decision == Decision{.kind = Decision::Kind::Parallelize, .tile = decision.tile};
+    }
     if (!placements_) {
-        enumerate();
-        return std::ranges::find(decisions_, decision) != decisions_.end();
+        return std::ranges::find(all(), decision) != all().end();
     }
     const bool is_inlining = decision.kind == Decision::Kind::Inline;
     if ((is_inlining || inlining_is_forced()) && may_inline()) {
@@ -211,12 +221,9 @@ void Expansion::enumerate_placements() {
 }
 
 void Expansion::enumerate_parallel_options() {
-    const SpaceOptions &options = state_.space().options;
-    // With subtiling nothing is inside the Func's loops yet, so that cutting them changes nothing that acceptance looks
-    // at.
-    const bool must_test = !options.subtiling || options.memory_limit >= 0;
-    for (size_t i = 0; i < parallel_options_.size(); i++) {
-        if (!decisions_.empty() && (parallel_options_[i].wastage > 1.2 || !options.subtiling)) {
+    const bool must_test = !has_even_options_alone();
+    for (size_t i = 0; i < parallel_options_->all.size(); i++) {
+        if (!decisions_.empty() && (i >= parallel_options_->num_even || !state_.space().options.subtiling)) {
             break;
         }
         const Decision decision{.kind = Decision::Kind::Parallelize, .tile = static_cast<uint32_t>(i)};
@@ -226,7 +233,20 @@ void Expansion::enumerate_parallel_options() {
     }
 }
 
+// With subtiling nothing is inside the Func's loops yet, so that cutting them changes nothing that acceptance looks at.
+bool Expansion::has_even_options_alone() const {
+    const SpaceOptions &options = state_.space().options;
+    return parallel_options_ && options.subtiling && options.memory_limit < 0;
+}
+
 bool Expansion::may_inline() {
+    if (!may_inline_) {
+        may_inline_ = find_may_inline();
+    }
+    return *may_inline_;
+}
+
+bool Expansion::find_may_inline() {
     const Node &func = state_.next_func();
     return func.num_stages == 1 && !func.is_output && inlining_is_accepted();
 }
@@ -286,11 +306,19 @@ LevelRef Expansion::child_nest(NestMaker &make, const Decision &decision) {
     case Decision::Kind::Inline:
         return inline_func(make, problem, *state_.nest(), state_.next_func());
     case Decision::Kind::Parallelize:
-        return apply_parallel(make, problem, *state_.nest(), state_.next_func(), parallel_options_.at(decision.tile),
+        return apply_parallel(make, problem, *state_.nest(), state_.next_func(), parallel_option(decision),
                               space.options.subtiling);
     default:
         return placements_.value().build(make, decision);
     }
+}
+
+const ParallelOption &Expansion::parallel_option(const Decision &decision) const {
+    if (!parallel_options_ || decision.tile >= parallel_options_->all.size()) {
+        throw InvalidParameter("Func '" + state_.next_func().name + "' has no parallel option " +
+                               std::to_string(decision.tile) + "; take decisions from the state they belong to");
+    }
+    return parallel_options_->all[decision.tile];
 }
 
 Extents Expansion::outer_tile(const Decision &decision) {
@@ -315,7 +343,7 @@ Extents Expansion::inner_tile(const Decision &decision) {
 }
 
 Extents Expansion::tasks(const Decision &decision) const {
-    return decision.kind == Decision::Kind::Parallelize ? parallel_options_.at(decision.tile).tasks : Extents{};
+    return decision.kind == Decision::Kind::Parallelize ? parallel_option(decision).tasks : Extents{};
 }
 
 const Level *Expansion::level(const Decision &decision) {

@@ -79,10 +79,12 @@ public:
 
     // Draws a number below its argument, each as likely as the others.
     using UniformBelow = std::function<uint64_t(uint64_t)>;
-    // One of the legal decisions, each as likely as the others, and where it leads; empty if there is none. Lists them
-    // only if that cannot be avoided (section 17.4), and draws nothing if there is obviously one alone.
-    static std::optional<std::pair<Decision, State>> draw(const State &state, const UniformBelow &below);
-    // Where a decision, say of another state, leads if it is a legal one here. Lists nothing if that can be avoided.
+    // One of the legal decisions, each as likely as the others; empty if there is none. Lists them only if that cannot
+    // be avoided (section 17.4), and draws nothing if there is obviously one alone.
+    std::optional<Decision> draw(const UniformBelow &below);
+    // Whether a decision, say of another state, is a legal one here. Lists nothing if that can be avoided.
+    bool is_legal(const Decision &decision);
+    // Where such a decision leads if it is.
     static std::optional<State> child_if_legal(const State &state, const Decision &decision);
     // The decision of a state that has just one.
     static std::optional<Decision> only_decision(const State &state);
@@ -102,19 +104,25 @@ public:
 private:
     // Whether the nests of placements need not be looked at to tell if they are legal.
     bool is_easy() const { return placements_ && state_.space().options.memory_limit < 0; }
-    bool is_legal(const Decision &decision);
+    // Whether all parallel options up to the first wasteful one are legal.
+    bool has_even_options_alone() const;
+    std::span<const Decision> all();
     void enumerate();
     void enumerate_placements();
     void enumerate_parallel_options();
     bool may_inline();
+    bool find_may_inline();
     bool inlining_is_accepted();
     bool inlining_is_forced() const;
     bool is_accepted(const Decision &decision);
+    const ParallelOption &parallel_option(const Decision &decision) const;
 
     State state_;
     std::vector<Decision> decisions_;
+    bool is_listed_ = false;
+    std::optional<bool> may_inline_;  // empty until asked for
     std::optional<Placements> placements_;
-    std::vector<ParallelOption> parallel_options_;
+    std::shared_ptr<const ParallelOptions> parallel_options_;  // null if there are none
     // For the limits that only a child's nest tells; empty until needed.
     struct Judge {
         explicit Judge(const SpaceRef &space) : evaluator(space) {}

@@ -19,48 +19,91 @@ namespace halidegym {
 template <SearchSpace S>
 using Step = std::pair<typename S::Decision, typename S::State>;
 
-// Can draw a child without listing the decisions.
-template <typename S, typename Random = SplitMix64>
-concept DrawsChildren = SearchSpace<S> && requires(S &space, const typename S::State &state, Random &random) {
-    { space.random_child(state, random) } -> std::same_as<std::optional<Step<S>>>;
+// Can build the children of decisions that are known already without listing all.
+template <typename S>
+concept BuildsUnlistedChildren = SearchSpace<S> && requires(S &space, const typename S::State &state) {
+    { space.unlisted_children(state) } -> std::same_as<typename S::Children>;
 };
 
-// A decision drawn uniformly among the legal ones, and where it leads. Draws no number if there is no choice; empty if
-// there is no decision at all.
-template <SearchSpace S, typename Random>
-std::optional<Step<S>> random_child(S &space, const typename S::State &state, Random &random) {
-    if constexpr (DrawsChildren<S, Random>) {
-        return space.random_child(state, random);
+// Children that are not asked for their decisions.
+template <SearchSpace S>
+typename S::Children unlisted_children(S &space, const typename S::State &state) {
+    if constexpr (BuildsUnlistedChildren<S>) {
+        return space.unlisted_children(state);
     } else {
-        auto children = space.children(state);
+        return space.children(state);
+    }
+}
+
+// Can draw a decision without listing all.
+template <typename S, typename Random = SplitMix64>
+concept DrawsDecisions = SearchSpace<S> && requires(S &space, typename S::Children &children, Random &random) {
+    { space.random_decision(children, random) } -> std::same_as<std::optional<typename S::Decision>>;
+};
+
+// A decision drawn uniformly among the legal ones, out of children that may be unlisted. Draws no number if there is no
+// choice; empty if there is no decision at all.
+template <SearchSpace S, typename Random>
+std::optional<typename S::Decision> random_decision(S &space, typename S::Children &children, Random &random) {
+    if constexpr (DrawsDecisions<S, Random>) {
+        return space.random_decision(children, random);
+    } else {
         const auto decisions = children.decisions();
         if (decisions.empty()) {
             return std::nullopt;
         }
-        const auto decision = decisions[decisions.size() > 1 ? uniform_below(random, decisions.size()) : 0];
-        return Step<S>(decision, children.child(decision));
+        return decisions[decisions.size() > 1 ? uniform_below(random, decisions.size()) : 0];
     }
+}
+
+// Such a decision, and where it leads.
+template <SearchSpace S, typename Random>
+std::optional<Step<S>> random_child(S &space, const typename S::State &state, Random &random) {
+    auto children = unlisted_children(space, state);
+    const auto decision = random_decision(space, children, random);
+    return decision ? std::optional(Step<S>(*decision, children.child(*decision))) : std::nullopt;
 }
 
 // Can tell whether a decision is legal without listing all.
 template <typename S>
 concept KnowsLegality =
-    SearchSpace<S> && requires(S &space, const typename S::State &state, const typename S::Decision &decision) {
-        { space.child_if_legal(state, decision) } -> std::same_as<std::optional<typename S::State>>;
+    SearchSpace<S> && requires(S &space, typename S::Children &children, const typename S::Decision &decision) {
+        { space.is_legal(children, decision) } -> std::same_as<bool>;
     };
 
-// Where a decision, which may belong to another state, leads if it is legal.
+// Whether a decision, which may belong to another state, is one of these children, which may be unlisted.
 template <SearchSpace S>
-std::optional<typename S::State> child_if_legal(S &space, const typename S::State &state,
-                                                const typename S::Decision &decision) {
+bool is_legal(S &space, typename S::Children &children, const typename S::Decision &decision) {
     if constexpr (KnowsLegality<S>) {
-        return space.child_if_legal(state, decision);
+        return space.is_legal(children, decision);
     } else {
-        auto children = space.children(state);
         const auto decisions = children.decisions();
-        if (std::find(decisions.begin(), decisions.end(), decision) == decisions.end()) {
-            return std::nullopt;
-        }
+        return std::find(decisions.begin(), decisions.end(), decision) != decisions.end();
+    }
+}
+
+// Can build the states of a walk faster if nobody but the walk's end is kept for long.
+template <typename S>
+concept BuildsWalks =
+    SearchSpace<S> && requires(S &space, typename S::Children &children, const typename S::Decision &decision) {
+        space.start_walk(children.child(decision));
+        { space.next_of_walk(children, decision) } -> std::same_as<typename S::State>;
+    };
+
+// From now on the states of a walk follow on from this one.
+template <SearchSpace S>
+void start_walk(S &space, const typename S::State &state) {
+    if constexpr (BuildsWalks<S>) {
+        space.start_walk(state);
+    }
+}
+
+// A child of the last state of the walk.
+template <SearchSpace S>
+typename S::State next_of_walk(S &space, typename S::Children &children, const typename S::Decision &decision) {
+    if constexpr (BuildsWalks<S>) {
+        return space.next_of_walk(children, decision);
+    } else {
         return children.child(decision);
     }
 }
@@ -171,22 +214,6 @@ private:
     std::optional<typename S::State> state_;
     std::optional<typename GlimpseOf<S>::Type> glimpse_;
 };
-
-// Can build the children of decisions that are known already without listing all.
-template <typename S>
-concept BuildsUnlistedChildren = SearchSpace<S> && requires(S &space, const typename S::State &state) {
-    { space.unlisted_children(state) } -> std::same_as<typename S::Children>;
-};
-
-// Children that are not asked for their decisions.
-template <SearchSpace S>
-typename S::Children unlisted_children(S &space, const typename S::State &state) {
-    if constexpr (BuildsUnlistedChildren<S>) {
-        return space.unlisted_children(state);
-    } else {
-        return space.children(state);
-    }
-}
 
 // May have somebody who watches which states are rated.
 template <typename S>

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "nest/equality.h"
 #include "nest/hash.h"
@@ -35,11 +38,16 @@ public:
     Children unlisted_children(const State &state) const { return Expansion(state, Expansion::Unlisted{}); }
     State apply(const State &state, const Decision &decision) const { return state.apply(decision); }
     template <typename Random>
-    std::optional<std::pair<Decision, State>> random_child(const State &state, Random &random) const {
-        return Expansion::draw(state, [&](uint64_t bound) { return uniform_below(random, bound); });
+    std::optional<Decision> random_decision(Children &children, Random &random) const {
+        return children.draw([&](uint64_t bound) { return uniform_below(random, bound); });
     }
-    std::optional<State> child_if_legal(const State &state, const Decision &decision) const {
-        return Expansion::child_if_legal(state, decision);
+    bool is_legal(Children &children, const Decision &decision) const { return children.is_legal(decision); }
+    void start_walk(const State &state) { walk_ = passing_nests(state.nest()); }
+    State next_of_walk(Children &children, const Decision &decision) {
+        const LevelRef nest = children.child_nest(walk_->bench, decision);
+        // The root owns the nests of the whole walk, where it is not the one that the decision leaves as it is.
+        const bool is_made = nest != children.state().nest();
+        return children.state().successor(decision, is_made ? LevelRef(walk_, nest.get()) : nest);
     }
     std::optional<Decision> only_decision(const State &state) const { return Expansion::only_decision(state); }
     bool is_watched() const { return static_cast<bool>(observer_); }
@@ -63,6 +71,24 @@ public:
     }
 
 private:
+    // The nests of one walk, which go together.
+    struct PassingNests {
+        Workbench bench;
+        LevelRef start;  // which those that were made refer to
+    };
+
+    // Those of a walk that nobody refers to any longer, or new ones.
+    std::shared_ptr<PassingNests> passing_nests(const LevelRef &start) {
+        walk_ = nullptr;
+        auto unused = std::ranges::find(walks_, 1, &std::shared_ptr<PassingNests>::use_count);
+        if (unused == walks_.end()) {
+            unused = walks_.insert(unused, std::make_shared<PassingNests>());
+        }
+        (*unused)->bench.clear();
+        (*unused)->start = start;
+        return *unused;
+    }
+
     const Level &nest_of_child(Children &children, const Decision &decision) {
         bench_.clear();
         return *children.child_nest(bench_, decision);
@@ -78,9 +104,12 @@ private:
     Workbench bench_;
     Evaluator evaluator_;
     Observer observer_;
+    std::vector<std::shared_ptr<PassingNests>> walks_;
+    std::shared_ptr<PassingNests> walk_;  // the one that goes on
 };
 
-static_assert(DrawsChildren<ScheduleSpace>);
+static_assert(DrawsDecisions<ScheduleSpace>);
+static_assert(BuildsWalks<ScheduleSpace>);
 static_assert(RatesChildren<ScheduleSpace>);
 static_assert(ShowsChildren<ScheduleSpace>);
 static_assert(BuildsUnlistedChildren<ScheduleSpace>);

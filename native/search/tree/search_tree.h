@@ -101,7 +101,7 @@ private:
     bool is_expandable(const Node &node) const;
     uint32_t select(uint32_t parent, int depth) const;
     std::pair<uint32_t, State> expand(S &space, uint32_t parent, State state);
-    std::optional<std::pair<Decision, State>> draw_untried(S &space, uint32_t parent, const State &state);
+    std::optional<Decision> draw_untried(S &space, uint32_t parent, typename S::Children &children);
     std::pair<uint32_t, State> add_child(S &space, uint32_t parent, const Decision &decision, State state);
     Walk<S> descend(S &space, const State &state, const Node &child) const;
     SplitMix64 generator(uint64_t number) const { return SplitMix64(split_seed(options_.seed, number)); }
@@ -223,10 +223,12 @@ template <SearchSpace S>
 std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t parent, State state) {
     const Node &node = nodes_[parent];
     if (node.num_decisions == 0 || 2 * node.num_children < node.num_decisions) {
-        auto drawn = best_drawn(space, options_.simulation.draws, [&] { return draw_untried(space, parent, state); });
+        auto children = unlisted_children(space, state);
+        const auto drawn = best_drawn(space, children, options_.simulation.draws,
+                                      [&] { return draw_untried(space, parent, children); });
         evaluations_ += drawn.evaluations;
-        if (drawn.child) {
-            return add_child(space, parent, drawn.child->first, std::move(drawn.child->second));
+        if (drawn.decision) {
+            return add_child(space, parent, *drawn.decision, children.child(*drawn.decision));
         }
     }
     if (!untried_.is_of(parent)) {
@@ -244,13 +246,13 @@ std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t 
     return {none, std::move(state)};
 }
 
-// A random child that is not in the tree yet, unless a few draws found none.
+// A random decision that is not in the tree yet, unless a few draws found none.
 template <SearchSpace S>
-std::optional<std::pair<typename S::Decision, typename S::State>> SearchTree<S>::draw_untried(S &space, uint32_t parent,
-                                                                                              const State &state) {
+std::optional<typename S::Decision> SearchTree<S>::draw_untried(S &space, uint32_t parent,
+                                                                typename S::Children &children) {
     for (int attempt = 0; attempt < 4; attempt++) {
-        auto drawn = random_child(space, state, random_);
-        if (drawn && nodes_.find_child(parent, drawn->first) == none) {
+        const auto drawn = random_decision(space, children, random_);
+        if (drawn && nodes_.find_child(parent, *drawn) == none) {
             return drawn;
         }
     }
@@ -275,10 +277,9 @@ template <SearchSpace S>
 Walk<S> SearchTree<S>::descend(S &space, const State &state, const Node &child) const {
     Walk<S> walk{space.apply(state, child.decision), {child.decision}};
     for (uint32_t i = 0; i < child.num_forced; i++) {
-        auto children = space.children(walk.state);
-        const Decision only = children.decisions()[0];
-        walk.state = children.child(only);
-        walk.decisions.push_back(only);
+        auto step = forced_step(space, walk.state);
+        walk.decisions.push_back(step.value().first);
+        walk.state = std::move(step->second);
     }
     return walk;
 }

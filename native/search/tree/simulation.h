@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <optional>
-#include <random>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,33 +12,33 @@
 
 namespace halidegym {
 
-// A child that was drawn, if there is one, and how many were rated for that.
+// A decision that was drawn, if there is one, and how many children were rated for that.
 template <SearchSpace S>
 struct Drawn {
-    std::optional<Step<S>> child;
+    std::optional<typename S::Decision> decision;
     int64_t evaluations = 0;
 };
 
-// Of several draws, each of a child or of nothing, the child that the model rates best; one alone is not rated.
+// Of several draws, each of a decision or of nothing, the one whose child the model rates best; one alone is not rated.
 template <SearchSpace S, typename Draw>
-Drawn<S> best_drawn(S &space, int draws, const Draw &draw) {
+Drawn<S> best_drawn(S &space, typename S::Children &children, int draws, const Draw &draw) {
     Drawn<S> best{draw()};
-    const auto rate = [&](const auto &child) {
+    const auto rate = [&](const auto &decision) {
         best.evaluations++;
-        return space.cost(child->second);
+        return cost_of_child(space, children, decision);
     };
     std::optional<double> least;
     for (int i = 1; i < draws; i++) {
-        auto other = draw();
-        if (!other || (best.child && other->first == best.child->first)) {
+        const auto other = draw();
+        if (!other || other == best.decision) {
             continue;
         }
-        if (best.child && best.evaluations == 0) {
-            least = rate(best.child);
+        if (best.decision && best.evaluations == 0) {
+            least = rate(*best.decision);
         }
-        const auto cost = rate(other);
-        if (!best.child || (cost && (!least || *cost < *least))) {
-            best.child = std::move(other);
+        const auto cost = rate(*other);
+        if (!best.decision || (cost && (!least || *cost < *least))) {
+            best.decision = other;
             least = cost;
         }
     }
@@ -69,26 +68,24 @@ struct Simulation {
     bool needs_cost() const { return end && !cost && !abandoned; }
 };
 
-// The child that the model rates best. Counts as an expansion of the state.
+// The decision whose child the model rates best. Counts as an expansion of the state.
 template <SearchSpace S>
-std::optional<Step<S>> best_child(S &space, Simulation<typename S::State, typename S::Decision> &simulation) {
-    std::optional<Step<S>> best;
-    std::optional<double> best_cost;
-    auto children = space.children(*simulation.end);
+std::optional<typename S::Decision> best_decision(S &space, typename S::Children &children,
+                                                  Simulation<typename S::State, typename S::Decision> &simulation) {
     simulation.expansions++;
     const auto decisions = children.decisions();
+    if (decisions.size() == 1) {
+        simulation.cost = space.inherits_cost(decisions[0]) ? simulation.cost : std::nullopt;
+        return decisions[0];
+    }
+    std::optional<typename S::Decision> best;
+    std::optional<double> best_cost;
     for (const auto &decision : decisions) {
-        auto child = children.child(decision);
-        if (decisions.size() == 1) {
-            const auto cost = space.inherits_cost(decision) ? simulation.cost : std::nullopt;
-            simulation.cost = cost;
-            return std::pair(decision, std::move(child));
-        }
         simulation.evaluations++;
-        const auto cost = space.cost(child);
+        const auto cost = cost_of_child(space, children, decision);
         if (cost && (!best_cost || *cost < *best_cost)) {
             best_cost = cost;
-            best.emplace(decision, std::move(child));
+            best = decision;
         }
     }
     simulation.cost = best_cost;
@@ -102,39 +99,41 @@ Simulation<typename S::State, typename S::Decision>
 simulate(S &space, typename S::State start, SplitMix64 random, const SimulationPolicy &policy,
          std::span<const typename S::Decision> lead, const KeepGoing &keep_going) {
     Simulation<typename S::State, typename S::Decision> simulation;
+    start_walk(space, start);
     simulation.end = std::move(start);
-    std::bernoulli_distribution is_greedy(policy.greedy_probability);
     const double num_steps = static_cast<double>(lead.size());
-    std::bernoulli_distribution is_replayed(policy.deviations < num_steps ? 1 - policy.deviations / num_steps : 0);
+    const double replayed = policy.deviations < num_steps ? 1 - policy.deviations / num_steps : 0;
     while (!space.is_complete(*simulation.end)) {
         const size_t step = simulation.decisions.size();
-        std::optional<Step<S>> next;
-        if (is_replayed.p() > 0 && step < lead.size() && is_replayed(random)) {
-            if (auto child = child_if_legal(space, *simulation.end, lead[step])) {
-                next.emplace(lead[step], std::move(*child));
-            }
+        std::optional<typename S::Decision> next;
+        auto children = unlisted_children(space, *simulation.end);
+        if (replayed > 0 && step < lead.size() && draw_bool(random, replayed) &&
+            is_legal(space, children, lead[step])) {
+            next = lead[step];
         }
-        const bool greedy = !next && policy.greedy_probability > 0 && is_greedy(random);
-        if (greedy && !keep_going(simulation)) {
-            simulation.abandoned = true;
-            return simulation;
-        }
+        const bool greedy = !next && policy.greedy_probability > 0 && draw_bool(random, policy.greedy_probability);
         if (greedy) {
-            next = best_child(space, simulation);
+            if (!keep_going(simulation)) {
+                simulation.abandoned = true;
+                return simulation;
+            }
+            children = space.children(*simulation.end);
+            next = best_decision(space, children, simulation);
         } else if (!next) {
-            auto drawn = best_drawn(space, policy.draws, [&] { return random_child(space, *simulation.end, random); });
+            const auto drawn =
+                best_drawn(space, children, policy.draws, [&] { return random_decision(space, children, random); });
             simulation.evaluations += drawn.evaluations;
-            next = std::move(drawn.child);
+            next = drawn.decision;
         }
         if (!next) {
             simulation.end.reset();
             return simulation;
         }
-        if (!greedy && !space.inherits_cost(next->first)) {
+        if (!greedy && !space.inherits_cost(*next)) {
             simulation.cost.reset();
         }
-        simulation.decisions.push_back(next->first);
-        simulation.end = std::move(next->second);
+        simulation.decisions.push_back(*next);
+        simulation.end = next_of_walk(space, children, *next);
     }
     return simulation;
 }
