@@ -219,24 +219,86 @@ inline Problem blur_problem(int parallelism, int lanes) {
     return example.build();
 }
 
+// A matrix product of 256 x 128 and 128 x 192, and its copy (docs/specification/schedule-features.md, section 10.2).
+inline Problem matrix_product_problem(int parallelism) {
+    ExampleProblem example(parallelism);
+    example.output("out", {"i", "j"}, 8, {256, 192});
+    example.func("C", {"i", "j"}, 8);
+    const int update = example.update({{0, 127}}, {0, 1}, 8);
+    const int b = example.input("B_im", {"_0", "_1"}, 8);
+    const int a = example.input("A_im", {"_0", "_1"}, 8);
+    example.edge(1, 0, 1, {{.loop = 0}, {.loop = 1}});
+    example.edge(a, update, 1, {{.loop = 1}, {.loop = 0}});
+    example.edge(b, update, 1, {{.loop = 0}, {.loop = 2}});
+    return example.build();
+}
+
+// Histogram equalization of an image (docs/specification/schedule-features.md, section 10.3): eq, cdf, H, g. The
+// indices into cdf and H come from pixels, so their regions are constants.
+inline Problem histogram_problem(int parallelism) {
+    ExampleProblem example(parallelism);
+    example.output("eq", {"x", "y"}, 32, {640, 480});
+    const int cdf = example.func("cdf", {"b"}, 8);
+    const int cdf_update = example.update({{1, 255}}, {}, 8);
+    const int h = example.func("H", {"b"}, 8);
+    const int h_update = example.update({{0, 639}, {0, 479}}, {}, 32);
+    const int g = example.func("g", {"x", "y"}, 32);
+    const int image = example.input("I_im", {"_0", "_1"}, 32);
+    for (const int id : {0, g, image}) {
+        example.node(id).bytes_per_point = 1;
+    }
+    for (const auto &[id, min] : {std::pair{cdf, 1}, std::pair{h, 0}}) {
+        example.node(id).region_computed[0] = {
+            .kind = ComputedDimension::Kind::UnionWithConstants, .constant_min = min, .constant_max = 255};
+    }
+    const int cdf_stage = example.node(cdf).first_stage;
+    example.constant_edge(cdf, 0, 1, 3, 130);
+    example.edge(g, 0, 1, {{.loop = 0}, {.loop = 1}});
+    example.constant_edge(h, cdf_stage, 1, 0, 0);
+    example.edge(h, cdf_update, 1, {{.loop = 0}});
+    example.edge(g, h_update, 2, {{.loop = 0}, {.loop = 1}});
+    example.edge(image, example.node(g).first_stage, 1, {{.loop = 0}, {.loop = 1}});
+    return example.build();
+}
+
 // `level` with its child at a position replaced.
 inline Level with_child(Level level, Level child, size_t position = 0) {
-    level.children.at(position) = publish(std::move(child));
+    level.children.at(position) = std::make_shared<const Level>(std::move(child));
     return level;
 }
 
 // `level` split, with nothing in the outer half yet but the inner one.
 inline Level split(const Problem &problem, const Level &level, const Level &parent, const Extents &trips) {
-    Tiles tiles = tile(level, trips, tile_regions(problem, level, parent, trips), true);
-    tiles.outer.children.push_back(publish(std::move(tiles.inner)));
-    return std::move(tiles.outer);
+    LastingNests make;
+    const Tiles tiles = tile(make, level, trips, tile_regions(make, problem, level, parent, trips), true);
+    tiles.outer->children.push_back(tiles.inner);
+    return *tiles.outer;
+}
+
+// A root child split into parallel tasks.
+inline Level in_parallel(const Problem &problem, const Level &level, const Level &root, const Extents &tasks) {
+    LastingNests make;
+    return *parallelize(make, problem, level, root, tasks, true);
+}
+
+// `root` with a Func inlined.
+inline Level with_inlined(const Problem &problem, const Level &root, int node) {
+    LastingNests make;
+    return *inline_func(make, problem, root, problem.nodes.at(static_cast<size_t>(node)));
+}
+
+// `level` with a Func computed in its body.
+inline Level with_computed(const Problem &problem, Level level, int node) {
+    LastingNests make;
+    compute_here(make, problem, level, problem.nodes.at(static_cast<size_t>(node)), 0, true);
+    return level;
 }
 
 // `level` with a Func stored and computed in its body.
-inline Level store_and_compute(const Problem &problem, Level level, int node, int vector_dim = 0) {
-    level = compute_here(problem, std::move(level), problem.nodes.at(static_cast<size_t>(node)), vector_dim, true);
-    level.store_at.push_back(node);
-    return level;
+inline Level store_and_compute(const Problem &problem, const Level &level, int node) {
+    Level edited = with_computed(problem, level, node);
+    edited.store_at.push_back(node);
+    return edited;
 }
 
 inline int failures = 0;

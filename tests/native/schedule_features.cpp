@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "cost/features.h"
 #include "cost/limits.h"
+#include "cost/nest_table.h"
 #include "example_problem.h"
 #include "state/state.h"
 
@@ -31,15 +31,16 @@ void expect_row(const std::string &what, const FeatureRow &row, const FeatureRow
 void test_blur() {
     const Problem problem = blur_problem(16, 16);
     Level root = store_and_compute(problem, *empty_nest(problem), 0);
-    const Level parallel = parallelize(problem, *root.children[0], root, {1, 128}, true);
+    const Level parallel = in_parallel(problem, *root.children[0], root, {1, 128});
     const Level with_bx = store_and_compute(problem, split(problem, *parallel.children[0], parallel, {64, 4}), 1);
     Level by4 = split(problem, with_bx, parallel, {4, 1});
     by4.store_at = {2};
-    const Level by1 = compute_here(problem, split(problem, *by4.children[0], by4, {1, 4}), problem.nodes[2], 0, true);
+    const Level by1 = with_computed(problem, split(problem, *by4.children[0], by4, {1, 4}), 2);
     root = with_child(root, with_child(parallel, with_child(by4, by1)));
 
-    Featurizer featurizer(problem);
-    const FeatureTable &table = featurizer.compute(root);
+    NestTable nest(problem);
+    nest.start(root);
+    const FeatureTable &table = nest.table();
     expect("blur: stages in the model's order", table.stages == std::vector<int>{0, 1, 2});
     expect_row("blur, by", table.row(0),
                {1,    1,        4194304,  4194304,  4194304, 4194304, 8,        8,        8,       128,
@@ -54,31 +55,23 @@ void test_blur() {
                {512,      2048, 9252, 3168,  4737024, 4202500, 198, 198,      1, 1,     128, 37008,  12336,
                 16810000, 2056, 2056, 8200,  0,       37008,   18,  16777216, 0, 16,    16,  294912, 18432,
                 16,       0,    1,    37008, 2056,    64,      1,   0,        0, 13104, 768, 13104,  16790320});
-    expect("blur: accepted", exceeded_limit(problem, table, root, -1) == std::nullopt);
-    expect("blur: memory limit", exceeded_limit(problem, table, root, 13104) == std::nullopt);
-    expect("blur: memory limit exceeded", exceeded_limit(problem, table, root, 13103) == Limit::Memory);
+    expect("blur: accepted", exceeded_limit(problem, nest, nest.stages(), -1) == std::nullopt);
+    expect("blur: memory limit", exceeded_limit(problem, nest, nest.stages(), 13104) == std::nullopt);
+    expect("blur: memory limit exceeded", exceeded_limit(problem, nest, nest.stages(), 13103) == Limit::Memory);
 }
 
 // Section 10.2.
 void test_matrix_product() {
-    ExampleProblem example(16);
-    example.output("out", {"i", "j"}, 8, {256, 192});
-    example.func("C", {"i", "j"}, 8);
-    const int update = example.update({{0, 127}}, {0, 1}, 8);
-    const int b = example.input("B_im", {"_0", "_1"}, 8);
-    const int a = example.input("A_im", {"_0", "_1"}, 8);
-    example.edge(1, 0, 1, {{.loop = 0}, {.loop = 1}});
-    example.edge(a, update, 1, {{.loop = 1}, {.loop = 0}});
-    example.edge(b, update, 1, {{.loop = 0}, {.loop = 2}});
-    const Problem problem = example.build();
+    const Problem problem = matrix_product_problem(16);
 
     Level root = store_and_compute(problem, *empty_nest(problem), 0);
-    const Level parallel = parallelize(problem, *root.children[0], root, {1, 64}, true);
+    const Level parallel = in_parallel(problem, *root.children[0], root, {1, 64});
     root = with_child(
         root,
         with_child(parallel, store_and_compute(problem, split(problem, *parallel.children[0], parallel, {16, 1}), 1)));
-    Featurizer featurizer(problem);
-    const FeatureTable &table = featurizer.compute(root);
+    NestTable nest(problem);
+    nest.start(root);
+    const FeatureTable &table = nest.table();
     expect("matrix product: the update precedes its pure stage", table.stages == std::vector<int>{0, 2, 1});
     expect_row("matrix product, out", table.row(0),
                {1,      1,    49152, 49152, 49152, 49152, 6, 6,      6,   64,  1,      196608, 196608,
@@ -129,47 +122,27 @@ void test_matrix_product() {
                 196800});
 }
 
-// Section 10.3. The indices into cdf and H come from pixels, so their regions are constants.
+// Section 10.3.
 void test_histogram() {
-    ExampleProblem example(16);
-    example.output("eq", {"x", "y"}, 32, {640, 480});
-    const int cdf = example.func("cdf", {"b"}, 8);
-    const int cdf_update = example.update({{1, 255}}, {}, 8);
-    const int h = example.func("H", {"b"}, 8);
-    const int h_update = example.update({{0, 639}, {0, 479}}, {}, 32);
-    const int g = example.func("g", {"x", "y"}, 32);
-    const int image = example.input("I_im", {"_0", "_1"}, 32);
-    for (const int id : {0, g, image}) {
-        example.node(id).bytes_per_point = 1;
-    }
-    for (const auto &[id, min] : {std::pair{cdf, 1}, std::pair{h, 0}}) {
-        example.node(id).region_computed[0] = {
-            .kind = ComputedDimension::Kind::UnionWithConstants, .constant_min = min, .constant_max = 255};
-    }
-    const int cdf_stage = example.node(cdf).first_stage;
-    example.constant_edge(cdf, 0, 1, 3, 130);
-    example.edge(g, 0, 1, {{.loop = 0}, {.loop = 1}});
-    example.constant_edge(h, cdf_stage, 1, 0, 0);
-    example.edge(h, cdf_update, 1, {{.loop = 0}});
-    example.edge(g, h_update, 2, {{.loop = 0}, {.loop = 1}});
-    example.edge(image, example.node(g).first_stage, 1, {{.loop = 0}, {.loop = 1}});
-    const Problem problem = example.build();
-
+    const Problem problem = histogram_problem(16);
+    const int cdf = 1, h = 2, g = 3;
+    const int cdf_stage = 1, cdf_update = 2, h_update = 4;
     Level root = *empty_nest(problem);
     const auto realize = [&](int node, const Extents &tasks) {
         const size_t before = root.children.size();
         root = store_and_compute(problem, root, node);
         for (size_t i = before; i < root.children.size(); i++) {
-            root = with_child(root, parallelize(problem, *root.children[i], root, tasks, true), i);
+            root = with_child(root, in_parallel(problem, *root.children[i], root, tasks), i);
         }
     };
     realize(0, {1, 16});
     realize(cdf, {32});
     realize(h, {32});
-    root = *inline_func(problem, root, problem.nodes[static_cast<size_t>(g)]);
+    root = with_inlined(problem, root, g);
 
-    Featurizer featurizer(problem);
-    const FeatureTable &table = featurizer.compute(root);
+    NestTable nest(problem);
+    nest.start(root);
+    const FeatureTable &table = nest.table();
     expect_values("histogram, H update", table.row(h_update),
                   {{22, 1},   {23, 32},     {24, 0},    {25, 307200}, {3, 307200}, {6, 1},       {7, 1},
                    {8, 1},    {9, 1},       {29, 1024}, {18, 308224}, {19, 481},   {20, 308224}, {31, 307200},
@@ -197,23 +170,24 @@ void test_histogram() {
                    {4, 0},
                    {11, 0},
                    {21, 0}});
-    expect("histogram: accepted", exceeded_limit(problem, table, root, -1) == std::nullopt);
-    root.children.front() = publish([&] {
-        Level eq = *root.children.front();
-        Level tile = *eq.children.front();
-        Level leaf = *tile.children.front();
-        leaf.inlined.front().second = 256;
-        return with_child(eq, with_child(tile, leaf));
-    }());
-    expect("histogram: code size", exceeded_limit(problem, table, root, -1) == Limit::CodeSize);
+    expect("histogram: accepted", exceeded_limit(problem, nest, nest.stages(), -1) == std::nullopt);
+
+    const Level &eq = *root.children.front();
+    const Level &tile = *eq.children.front();
+    Level leaf = *tile.children.front();
+    leaf.inlined.front().second = 256;
+    const Level too_long = with_child(root, with_child(eq, with_child(tile, leaf)));
+    nest.start(too_long);
+    expect("histogram: code size", exceeded_limit(problem, nest, {}, -1) == Limit::CodeSize);
 }
 
 // Section 10.4.
 void test_partial_schedule() {
     const Problem problem = blur_problem(16, 8);
     const Level root = store_and_compute(problem, *empty_nest(problem), 0);
-    Featurizer featurizer(problem);
-    const FeatureTable &table = featurizer.compute(root);
+    NestTable nest(problem);
+    nest.start(root);
+    const FeatureTable &table = nest.table();
     expect("partial: only by has a row", table.stages == std::vector<int>{0});
     expect_row("partial, by", table.row(0),
                {1,    1,        4194304,  4194304,  4194304, 4194304, 524288,   524288,   1,        128,
@@ -237,10 +211,11 @@ void test_loads_through_inlined_funcs() {
     const Problem problem = example.build();
     Level root = store_and_compute(problem, *empty_nest(problem), f);
     for (const int inlined : {q, p}) {
-        root = *inline_func(problem, root, problem.nodes[static_cast<size_t>(inlined)]);
+        root = with_inlined(problem, root, inlined);
     }
-    Featurizer featurizer(problem);
-    const FeatureTable &table = featurizer.compute(root);
+    NestTable nest(problem);
+    nest.start(root);
+    const FeatureTable &table = nest.table();
     expect_values("inlined loads, f", table.row(f), {{26, 24}, {27, 4}, {28, 7}});
     expect_values("inlined loads, q", table.row(q), {{17, 1000000}});
     expect_values("inlined loads, p", table.row(p), {{17, 3000000}});
@@ -253,11 +228,12 @@ void test_recompute_limit() {
     const int g = example.func("g", {"x"}, 8);
     example.edge(g, 0, 9, {{.loop = 0, .high = 8}});
     const Problem problem = example.build();
-    const Level root = *inline_func(problem, store_and_compute(problem, *empty_nest(problem), 0), problem.nodes[1]);
-    Featurizer featurizer(problem);
+    const Level root = with_inlined(problem, store_and_compute(problem, *empty_nest(problem), 0), 1);
+    NestTable nest(problem);
+    nest.start(root);
     // 904 points are computed in whole vectors, 9 calls each; realized they would be 908.
-    expect_values("recompute, g", featurizer.compute(root).row(g), {{17, 8136}, {5, 908}});
-    expect("recompute limit", exceeded_limit(problem, featurizer.compute(root), root, -1) == Limit::Recompute);
+    expect_values("recompute, g", nest.row(g), {{17, 8136}, {5, 908}});
+    expect("recompute limit", exceeded_limit(problem, nest, nest.stages(), -1) == Limit::Recompute);
 }
 
 // Where sites meet: next to an ancestor, not at it (section 2, quirk Q3).
@@ -277,13 +253,13 @@ void test_presumed_sites() {
     const Problem problem = example.build();
 
     Level root = store_and_compute(problem, *empty_nest(problem), 0);
-    const Level outer = parallelize(problem, *root.children[0], root, {1, 64}, true);
+    const Level outer = in_parallel(problem, *root.children[0], root, {1, 64});
     const Level tile = store_and_compute(problem, split(problem, *outer.children[0], outer, {8, 2}), a);
     root = with_child(root, with_child(outer, tile));
     // Positions: the root, f outside, f tile, f inside, f leaf, a outside, a leaf.
     Sites sites(problem);
     sites.locate(root);
-    expect_equal("levels", sites.levels().size(), 7U);
+    expect_equal("levels", sites.end(), 7);
     expect_equal("site of a", sites.of_node(a).store, 2);
     expect_equal("outermost level of a", sites.of_stage(a).produce, 5);
     expect_equal("innermost level of a", sites.of_stage(a).innermost, 6);
@@ -305,52 +281,6 @@ void test_presumed_sites() {
     expect_equal("c, read at a level and inside it", overshooting.of_node(c).compute, 1);
 }
 
-// Rates the children of random states with one featurizer for all and with a fresh one each.
-void test_reuse(const std::string &what, const Problem &problem, uint64_t seed) {
-    const auto space = std::make_shared<const Space>(std::make_shared<const Problem>(problem), nullptr);
-    Featurizer reused(*space->problem);
-    uint64_t random = seed;
-    for (int walk = 0; walk < 20; walk++) {
-        for (State state(space); !state.is_complete();) {
-            Expansion expansion(state);
-            const auto decisions = expansion.decisions();
-            random = random * 6364136223846793005U + 1442695040888963407U;
-            const size_t chosen = (random >> 33) % decisions.size();
-            for (size_t i = chosen % 7; i < decisions.size(); i += 7) {
-                const LevelRef nest = expansion.child(decisions[i]).nest();
-                Featurizer fresh(*space->problem);
-                const FeatureTable &expected = fresh.compute(*nest);
-                const FeatureTable &table = reused.compute(*nest);
-                expect(what + ": the same stages", table.stages == expected.stages);
-                for (const int stage : expected.stages) {
-                    expect_row(what + ", reused", table.row(stage), expected.row(stage));
-                }
-            }
-            state = expansion.child(decisions[chosen]);
-        }
-    }
-}
-
-// Producers with several consumers, an update stage, and a Func that is inlined into several blocks.
-Problem mixed_problem(int parallelism) {
-    ExampleProblem example(parallelism);
-    example.output("o", {"x", "y"}, 8, {701, 331});
-    const int a = example.func("a", {"x", "y"}, 8);
-    const int s = example.func("s", {"x", "y"}, 8);
-    const int update = example.update({{1, 99}}, {0}, 8);
-    const int g = example.func("g", {"x", "y"}, 8);
-    const int h = example.func("h", {"x", "y"}, 8);
-    const int image = example.input("I_im", {"_0", "_1"}, 8);
-    example.edge(a, 0, 2, {{.loop = 0}, {.loop = 1, .low = -1, .high = 1}});
-    example.edge(s, 0, 1, {{.loop = 0}, {.loop = 1}});
-    example.edge(g, example.node(a).first_stage, 2, {{.loop = 0, .low = -1, .high = 1}, {.loop = 1}});
-    example.edge(g, example.node(s).first_stage, 1, {{.loop = 1}, {.loop = 0}});
-    example.edge(g, update, 1, {{.loop = 1}, {.loop = 0}});
-    example.edge(h, example.node(g).first_stage, 2, {{.loop = 0, .stride = 2, .high = 1}, {.loop = 1}});
-    example.edge(image, example.node(h).first_stage, 1, {{.loop = 0}, {.loop = 1}});
-    return example.build();
-}
-
 }  // namespace
 
 int main() {
@@ -361,9 +291,5 @@ int main() {
     test_loads_through_inlined_funcs();
     test_recompute_limit();
     test_presumed_sites();
-    for (const int parallelism : {1, 16}) {
-        test_reuse("blur", blur_problem(parallelism, 16), 1);
-        test_reuse("mixed", mixed_problem(parallelism), 2);
-    }
     return failures == 0 ? 0 : 1;
 }

@@ -30,9 +30,9 @@ Problem matrix_product() {
 }
 
 Level output_in_parallel(const Problem &problem, const Extents &tasks) {
-    Level root = compute_here(problem, *empty_nest(problem), problem.nodes[0], 0, true);
+    Level root = with_computed(problem, *empty_nest(problem), 0);
     root.store_at = {0};
-    return with_child(root, parallelize(problem, *root.children[0], root, tasks, true));
+    return with_child(root, in_parallel(problem, *root.children[0], root, tasks));
 }
 
 void test_blur() {
@@ -49,7 +49,7 @@ void test_blur() {
     // bx is computed between the tiles (64, 4) of the level below the parallel one.
     Level by64 = split(problem, *parallel.children[0], parallel, {64, 4});
     by64.store_at = {1};
-    Level by_with_bx = compute_here(problem, by64, problem.nodes[1], 0, true);
+    Level by_with_bx = with_computed(problem, by64, 1);
     expect_equal("blur, bx placed", dump(problem, with_child(root, with_child(parallel, by_with_bx))),
                  "\n"
                  "realize: by\n"
@@ -64,7 +64,7 @@ void test_blur() {
     // repeat_edge is stored at the outer of the tiles (4, 1) and computed at the outer of the tiles (1, 4) within.
     Level by4 = split(problem, by_with_bx, parallel, {4, 1});
     const Level by1 = split(problem, *by4.children.back(), by4, {1, 4});
-    Level host = compute_here(problem, by1, problem.nodes[2], 0, true);
+    Level host = with_computed(problem, by1, 2);
     host.tileable = false;
     by4.store_at = {2};
     const Level nest = with_child(root, with_child(parallel, with_child(by4, host)));
@@ -136,7 +136,7 @@ void test_matrix_product() {
     const Level &parallel = *root.children[0];
     Level out3 = split(problem, *parallel.children[0], parallel, {3, 1});
     out3.store_at = {1};
-    const Level nest = with_child(root, with_child(parallel, compute_here(problem, out3, problem.nodes[1], 0, true)));
+    const Level nest = with_child(root, with_child(parallel, with_computed(problem, out3, 1)));
     const std::string text = "\n"
                              "realize: out\n"
                              "out 2 75 (0, 0) t p\n"

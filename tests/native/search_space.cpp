@@ -7,8 +7,8 @@
 #include <map>
 #include <random>
 
-#include "cost/features.h"
 #include "cost/limits.h"
+#include "cost/nest_table.h"
 #include "example_problem.h"
 #include "nest/hash.h"
 #include "nest/tilings.h"
@@ -145,7 +145,7 @@ void test_acceptance_without_building() {
     std::mt19937 random(0);
     for (const int parallelism : {1, 16}) {
         const SpaceRef space = blur_space(parallelism, 8);
-        Featurizer featurizer(*space->problem);
+        NestTable nest(*space->problem);
         for (int walk = 0; walk < 10; walk++) {
             State state(space);
             while (!state.is_complete()) {
@@ -155,8 +155,8 @@ void test_acceptance_without_building() {
                     std::vector<Decision> tested;
                     for (const Decision &decision : all) {
                         const State child = state.apply(decision);
-                        const FeatureTable &table = featurizer.compute(*child.nest());
-                        if (!exceeded_limit(*space->problem, table, *child.nest(), -1)) {
+                        nest.start(*child.nest());
+                        if (!exceeded_limit(*space->problem, nest, nest.stages(), -1)) {
                             tested.push_back(decision);
                         }
                     }
