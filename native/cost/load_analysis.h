@@ -57,8 +57,8 @@ class LoadAnalysis {
 public:
     LoadAnalysis(const Problem &problem, const Sites &sites);
 
-    // `unrolled` holds the trips of the loops around the innermost level if these get unrolled, else it is null. What is
-    // allocated is left 0, unless `with_allocations` is set.
+    // `unrolled` holds the trips of the loops around the innermost level if these get unrolled, else it is null. What
+    // is allocated is left 0, unless `with_allocations` is set.
     VectorReads per_vector(int stage, const Reference &reference, const Extents *unrolled, bool with_allocations);
 
     Reads per_realization(int stage, const Reference &reference);

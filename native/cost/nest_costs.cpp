@@ -96,10 +96,8 @@ bool NestCosts::has_parents_working_sets(size_t position) const {
 }
 
 RatedRow NestCosts::rated(size_t position, const KeptRow &row) const {
-    RatedRow rated{.row = &row,
-                   .algorithm = &model_->algorithm_part(position),
-                   .is_first = position == 0,
-                   .working_sets = {}};
+    RatedRow rated{
+        .row = &row, .algorithm = &model_->algorithm_part(position), .is_first = position == 0, .working_sets = {}};
     std::ranges::transform(nest_.working_sets(nest_.stages()[position]), rated.working_sets.begin(),
                            [](int64_t bytes) { return static_cast<float>(static_cast<double>(bytes)); });
     return rated;

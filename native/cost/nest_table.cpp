@@ -253,7 +253,8 @@ void NestTable::fill_childs_rows() {
     }
 }
 
-// Of the Func that the child inlines, and of those for which something has changed at a leaf that they are inlined into.
+// Of the Func that the child inlines, and of those for which something has changed at a leaf that they are inlined
+// into.
 void NestTable::fill_inlined_rows() {
     to_sum_.clear();
     newly_inlined_.clear();

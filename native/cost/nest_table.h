@@ -15,11 +15,11 @@
 namespace halidegym {
 
 // The features of a nest, and those of its children at the cost of what makes them different: a row of the parent stays
-// unless something that it depends on has changed, and is there again after the next child. Sections and quirks are those
-// of docs/specification/schedule-features.md.
+// unless something that it depends on has changed, and is there again after the next child. Sections and quirks are
+// those of docs/specification/schedule-features.md.
 //
-// What a row depends on: the levels of its own stage, with the regions in their bodies and how often they run; and where
-// the Funcs that it reads are, which for those that are not scheduled yet follows from their other consumers
+// What a row depends on: the levels of its own stage, with the regions in their bodies and how often they run; and
+// where the Funcs that it reads are, which for those that are not scheduled yet follows from their other consumers
 // (section 7). The features of the working sets change with every Func that is stored, so they are kept apart.
 //
 // This is what a search spends its time on, so everything that depends on the problem alone is prepared once,
@@ -92,10 +92,10 @@ private:
     FeatureRows features_;
 
     // Of the parent.
-    std::vector<FeatureRow> rows_;                  // by stage
-    std::vector<std::vector<int>> readers_;         // by node: the stages whose rows depend on where it is
-    std::vector<std::vector<InlinedAt>> inlined_;   // by node, in the order of the nest
-    std::vector<Realization> parents_realizations_; // by node
+    std::vector<FeatureRow> rows_;                   // by stage
+    std::vector<std::vector<int>> readers_;          // by node: the stages whose rows depend on where it is
+    std::vector<std::vector<InlinedAt>> inlined_;    // by node, in the order of the nest
+    std::vector<Realization> parents_realizations_;  // by node
     size_t num_parents_stages_ = 0;
     int64_t parents_working_set_ = 0;
 
@@ -105,7 +105,7 @@ private:
     std::vector<FeatureRow> childs_rows_;    // by stage
     std::vector<int> stages_;
     MarkedSet own_rows_, own_realizations_;
-    std::vector<int> moved_;  // nodes
+    std::vector<int> moved_;                // nodes
     std::vector<InlinedAt> newly_inlined_;  // of the Func that the child inlines
     MarkedSet to_sum_;                      // inlined nodes
 

@@ -175,8 +175,7 @@ bool Sites::is_in_same_surroundings(int position, int twin) const {
     const NestLevel &b = level(twin);
     return a.depth == b.depth && a.instances == b.instances && a.tasks == b.tasks &&
            a.outer_parallelism == b.outer_parallelism && a.level->size == b.level->size &&
-           a.level->parallel == b.level->parallel &&
-           level(a.parent).level->regions == level(b.parent).level->regions;
+           a.level->parallel == b.level->parallel && level(a.parent).level->regions == level(b.parent).level->regions;
 }
 
 void Sites::settle(const Level &level, int position) {

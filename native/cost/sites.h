@@ -133,8 +133,8 @@ private:
     std::vector<int> replaced_, replaced_blocks_;
     std::vector<Kept> kept_;
     MarkedSet changed_nodes_, changed_stages_;
-    std::vector<uint64_t> to_presume_;      // bit per node
-    std::vector<uint64_t> matter_;          // bit per node: whose presumed sites rows of a child can depend on
+    std::vector<uint64_t> to_presume_;  // bit per node
+    std::vector<uint64_t> matter_;      // bit per node: whose presumed sites rows of a child can depend on
     int64_t most_inlined_calls_ = 0;
     int64_t parents_most_inlined_calls_ = 0;
 };

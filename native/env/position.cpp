@@ -55,8 +55,7 @@ Position PositionMaker::make(const State &state, Expansion &expansion) {
 
 void PositionMaker::add_schedule(Position &position) {
     const State &state = position.state;
-    const FeatureTable &features =
-        state.is_complete() ? evaluator_.last_features() : evaluator_.features(state.nest());
+    const FeatureTable &features = state.is_complete() ? evaluator_.last_features() : evaluator_.features(state.nest());
     position.scheduled = features.stages;
     position.schedule_features.reserve(features.stages.size() * num_schedule_features);
     for (const int stage : features.stages) {

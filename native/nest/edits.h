@@ -5,8 +5,8 @@
 
 namespace halidegym {
 
-// The elementary edits of a loop nest, whose levels are made by `make`. Published levels are never changed. Sections and
-// quirks are those of docs/specification/search-space.md.
+// The elementary edits of a loop nest, whose levels are made by `make`. Published levels are never changed. Sections
+// and quirks are those of docs/specification/search-space.md.
 
 // The empty nest: nothing scheduled yet.
 LevelRef empty_nest(const Problem &problem);

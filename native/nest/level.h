@@ -62,8 +62,9 @@ class NodeSet {
 public:
     bool contains(int node) const {
         const auto word = static_cast<size_t>(node) / 64;
-        return word < first_.size() ? (first_[word] >> (node % 64)) & 1
-               : word - first_.size() < more_.size() && (more_[word - first_.size()] >> (node % 64)) & 1;
+        return word < first_.size()
+                   ? (first_[word] >> (node % 64)) & 1
+                   : word - first_.size() < more_.size() && (more_[word - first_.size()] >> (node % 64)) & 1;
     }
     NodeSet &operator|=(const NodeSet &other) {
         for (size_t i = 0; i < first_.size(); i++) {

@@ -44,8 +44,8 @@ int64_t evaluate_bound(const Problem &problem, const EdgeBound &bound, const Spa
 
 void unite_footprint(const Problem &problem, const BoundRules::Consumer &consumer, const Bound &bound,
                      std::span<Span> required) {
-    const auto loops = bound.spans().subspan(static_cast<size_t>(consumer.first_loop),
-                                             static_cast<size_t>(consumer.num_loops));
+    const auto loops =
+        bound.spans().subspan(static_cast<size_t>(consumer.first_loop), static_cast<size_t>(consumer.num_loops));
     Symbols storage;
     const auto symbols = consumer.has_expressions ? symbols_of(loops, storage) : std::span<const int64_t>();
     const EdgeBound *end = consumer.ends.data();
@@ -128,9 +128,7 @@ void Regions::set_own(const Stage &stage, const Bound &own, std::span<const Span
 }
 
 void Regions::reuse(const Stage &stage, const Bound &own, std::span<const Span> loops) {
-    const auto forget = [&](int node) {
-        bounds_[static_cast<size_t>(node)].store(nullptr, std::memory_order_relaxed);
-    };
+    const auto forget = [&](int node) { bounds_[static_cast<size_t>(node)].store(nullptr, std::memory_order_relaxed); };
     Derived *list = derived_.load(std::memory_order_relaxed);
     while (list != nullptr) {
         forget(list->node);

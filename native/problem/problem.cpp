@@ -77,7 +77,9 @@ EdgeBound as_affine(EdgeBound bound) {
 }
 
 void write_bound_rules(Problem &problem) {
-    const auto is_general = [](const auto &rule) { return rule.kind == std::remove_cvref_t<decltype(rule)>::Kind::General; };
+    const auto is_general = [](const auto &rule) {
+        return rule.kind == std::remove_cvref_t<decltype(rule)>::Kind::General;
+    };
     for (Node &node : problem.nodes) {
         BoundRules &rules = node.bound_rules;
         rules = {};

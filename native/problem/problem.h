@@ -83,11 +83,11 @@ struct Stage {
     int index = 0;  // 0 is the pure definition
     std::string name;
     int vector_size = 1;
-    std::vector<Loop> loops;         // innermost first
-    std::vector<int> incoming;       // edge ids, in edge order
+    std::vector<Loop> loops;          // innermost first
+    std::vector<int> incoming;        // edge ids, in edge order
     std::vector<uint64_t> producers;  // bit per node: what it calls
     std::vector<uint64_t> upstream;   // bit per node: its direct and transitive producers
-    bool reads_image = false;        // a nonzero ImageCall count of any type
+    bool reads_image = false;         // a nonzero ImageCall count of any type
     std::array<int32_t, num_algorithm_features> features{};
 
     bool is_downstream_of(int node_id) const {
@@ -115,7 +115,8 @@ struct BoundRules {
         int first_loop = 0;  // position of the stage's loops in a Bound of the node
         int num_loops = 0;
         bool has_expressions = false;
-        std::vector<EdgeBound> ends;  // [2 * dimensions], constants as affine ones with coefficient 0 if there are loops
+        std::vector<EdgeBound>
+            ends;  // [2 * dimensions], constants as affine ones with coefficient 0 if there are loops
     };
     std::vector<Consumer> consumers;  // in edge order
     std::vector<LoopRule> loops;      // of all stages

@@ -72,11 +72,11 @@ private:
     // visible: until its batch is full or the level ends, a child's cost is 0 (section 2.8).
     class Frontier {
     public:
-        void add(const VisitedRef &parent, Expanded<S> expanded) {
-            for (const RatedChild<S> &child : *expanded.rated) {
+        void add(const VisitedRef &parent, const RatedChildren<S> &rated) {
+            for (const RatedChild<S> &child : *rated) {
                 push(queued_child<S>(child, *parent), child.inherits);
             }
-            parents_.push_back({parent, std::move(expanded.children)});
+            parents_.push_back({parent, std::nullopt});
         }
 
         // Every cost is known now.
@@ -89,8 +89,7 @@ private:
         Queued &operator[](uint32_t index) { return queued_[index]; }
         double top_cost() const { return queued_[heap_.front()].cost; }
         const VisitedRef &parent(uint32_t index) const { return parents_[queued_[index].parent].visited; }
-        // Where the parent's children were rated in an earlier pass, what builds them is made for the first one asked
-        // for.
+        // What builds a parent's children is made for the first one asked for.
         ProspectiveChild<S> child(S &space, uint32_t index) {
             Parent &parent = parents_[queued_[index].parent];
             if (!parent.children) {

@@ -17,15 +17,10 @@
 
 namespace halidegym {
 
-// A state's acceptable children, and what builds them; nothing does if they were rated in an earlier pass.
+// What listed the decisions is given up with them: to keep it for the few children that are built takes more time and
+// memory than to make it again.
 template <SearchSpace S>
-struct Expanded {
-    RatedChildren<S> rated;
-    std::optional<typename S::Children> children;
-};
-
-template <SearchSpace S>
-Expanded<S> rate_children(S &space, const Visited<typename S::State> &visited) {
+RatedChildren<S> rate_children(S &space, const Visited<typename S::State> &visited) {
     auto children = space.children(visited.state);
     std::vector<RatedChild<S>> rated;
     uint32_t action = 0;
@@ -38,7 +33,7 @@ Expanded<S> rate_children(S &space, const Visited<typename S::State> &visited) {
         action++;
     }
     rated.shrink_to_fit();
-    return {std::make_shared<const std::vector<RatedChild<S>>>(std::move(rated)), std::move(children)};
+    return std::make_shared<const std::vector<RatedChild<S>>>(std::move(rated));
 }
 
 // Expands states: recalls what earlier passes found, and rates what is new, on several threads if it has them. What is
@@ -71,8 +66,8 @@ public:
         // Complete states are not expanded. The states must outlive the batch.
         Batch(Expander &expander, const std::vector<VisitedRef> &states) : expander_(expander), states_(states) {
             for (const VisitedRef &visited : states) {
-                expanded_.push_back({expander.memo_.find(visited->way), std::nullopt});
-                known_.push_back(expanded_.back().rated != nullptr);
+                rated_.push_back(expander.memo_.find(visited->way));
+                known_.push_back(rated_.back() != nullptr);
             }
             if (expander.threads_ && states.size() > 1) {
                 job_.emplace(*expander.threads_, states.size(), [this](S &space, size_t i) { rate(space, i); });
@@ -81,23 +76,23 @@ public:
 
         // What the i-th state, which is not complete, has for children. Counts the expansion, and the costs that were
         // asked for.
-        Expanded<S> take(size_t i, SearchResult<State> &counts) {
+        RatedChildren<S> take(size_t i, SearchResult<State> &counts) {
             if (job_) {
                 job_->wait_for(i);
             } else {
                 rate(expander_.space_, i);
             }
-            Expanded<S> &expanded = expanded_[i];
-            const int64_t asked = std::count_if(expanded.rated->begin(), expanded.rated->end(),
-                                                [](const RatedChild<S> &child) { return !child.inherits; });
+            RatedChildren<S> &rated = rated_[i];
+            const int64_t asked =
+                std::ranges::count_if(*rated, [](const RatedChild<S> &child) { return !child.inherits; });
             counts.expansions++;
             counts.evaluations += asked;
             if (known_[i]) {
                 counts.remembered_evaluations += asked;
             } else {
-                expander_.memo_.remember(states_[i]->way, expanded.rated);
+                expander_.memo_.remember(states_[i]->way, rated);
             }
-            return std::move(expanded);
+            return std::move(rated);
         }
 
         // What was not taken is not wanted.
@@ -106,19 +101,19 @@ public:
     private:
         void rate(S &space, size_t i) {
             if (!known_[i] && !space.is_complete(states_[i]->state)) {
-                expanded_[i] = rate_children(space, *states_[i]);
+                rated_[i] = rate_children(space, *states_[i]);
             }
         }
 
         Expander &expander_;
         const std::vector<VisitedRef> &states_;
-        std::vector<Expanded<S>> expanded_;
+        std::vector<RatedChildren<S>> rated_;
         std::vector<bool> known_;
         std::optional<typename WorkerThreads<S>::Job> job_;  // destroyed first: it works with the rest
     };
 
     // A single state.
-    Expanded<S> expand(const VisitedRef &visited, SearchResult<State> &counts) {
+    RatedChildren<S> expand(const VisitedRef &visited, SearchResult<State> &counts) {
         const std::vector<VisitedRef> states{visited};
         return Batch(*this, states).take(0, counts);
     }

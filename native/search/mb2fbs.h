@@ -194,7 +194,7 @@ void Mb2fbs<S>::expand(const VisitedRef &visited, Queue &next) {
     if (!deepest_ || visited->depth >= deepest_->depth) {
         deepest_ = visited;
     }
-    const RatedChildren<S> rated = expander_.expand(visited, record_.result).rated;
+    const RatedChildren<S> rated = expander_.expand(visited, record_.result);
     for (const RatedChild<S> &child : *rated) {
         QueuedChild<S> queued = queued_child<S>(child, *visited);
         const double priority = options_.priority(queued.cost, visited->depth + 1, aim_);
