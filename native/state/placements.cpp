@@ -45,7 +45,7 @@ void Placements::require_step(int depth) {
 
 const LevelTilings &Placements::tilings_of(Step &step) {
     if (!step.tilings) {
-        step.tilings = space_->tables->tilings(*step.level);
+        step.tilings = std::make_unique<const LevelTilings>(*space_->tables, *step.level);
     }
     return *step.tilings;
 }

@@ -64,7 +64,7 @@ private:
         const Level *level;
         int child = -1;                               // its position among the children of the previous level
         int64_t instances = 1;                        // how often its body runs: the product of all trips down to it
-        std::shared_ptr<const LevelTilings> tilings;  // null until asked for
+        std::unique_ptr<const LevelTilings> tilings;  // null until asked for
         std::vector<Tile> tiles;                      // of each tiling; empty until asked for
         std::optional<double> trips_limit;
         // Where candidates begin: of the level and its tilings, and of a sliding window into the next level.
