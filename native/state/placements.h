@@ -25,7 +25,8 @@ namespace halidegym {
 // A working object for one state; it keeps what its options share.
 class Placements {
 public:
-    Placements(const Space &space, LevelRef root, const Node &func);
+    // `make` makes what the nests of several options share, so that they last no longer; if null, it lasts.
+    Placements(const Space &space, LevelRef root, const Node &func, NestMaker *make = nullptr);
 
     // All options in the reference's order: those in which no stage computes more points than Space::points_limit
     // allows (section 17.5).
@@ -152,6 +153,7 @@ private:
     const Problem *problem_;
     const Node *func_;
     LevelRef root_;
+    NestMaker *make_;
     std::vector<Step> path_;
     std::optional<Candidates> candidates_;  // empty until asked for
 };
