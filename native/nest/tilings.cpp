@@ -6,25 +6,17 @@ namespace halidegym {
 
 namespace {
 
-// What a prefix of chosen trip counts excludes for the last dimension: the trivial tuples.
-struct Trivial {
-    bool ones = false;  // all chosen entries are 1, so 1 would complete the all-ones tuple
-    bool full = false;  // all chosen entries equal their size
-};
-
 bool wastes_too_much(int64_t inner, int64_t outer, int64_t n) {
     return 7 * inner * outer > 8 * n;
 }
 
-std::vector<int64_t> split_choices(int64_t n, int64_t growth, Trivial trivial) {
+}  // namespace
+
+std::vector<int64_t> split_choices(int64_t n, int64_t growth) {
     std::vector<int64_t> choices;
-    const auto is_trivial = [&](int64_t outer) { return (outer == 1 && trivial.ones) || (outer == n && trivial.full); };
     int64_t largest_inner = 0;
     for (int64_t inner = 1; inner < n; inner *= growth) {
         const int64_t outer = ceil_div(n, inner);
-        if (is_trivial(outer)) {
-            continue;
-        }
         if (inner > 1 && wastes_too_much(inner, outer, n)) {
             break;
         }
@@ -33,9 +25,6 @@ std::vector<int64_t> split_choices(int64_t n, int64_t growth, Trivial trivial) {
     }
     for (int64_t outer = 1; outer <= n; outer *= growth) {
         const int64_t inner = ceil_div(n, outer);
-        if (is_trivial(outer)) {
-            continue;
-        }
         if ((outer > 1 && inner < 2 * largest_inner) || wastes_too_much(inner, outer, n)) {
             break;
         }
@@ -50,39 +39,33 @@ std::vector<int64_t> split_choices(int64_t n, int64_t growth, Trivial trivial) {
     return choices;
 }
 
-// Coarser factors once there are many prefixes.
-int64_t growth_factor(size_t prefixes) {
+int64_t growth_factor(int64_t prefixes) {
     int64_t growth = 2;
-    while (static_cast<int64_t>(prefixes) > 100 * growth) {
+    while (prefixes > 100 * growth) {
         growth *= 2;
     }
     return growth;
 }
 
-}  // namespace
-
+// The product of the choices of each loop, without the tuple of ones and the whole size. (The reference skips these two
+// when it chooses for the last loop, which changes nothing else.)
 std::vector<Extents> tilings(const Extents &size) {
     std::vector<Extents> prefixes{Extents{}};
-    for (int d = 0; d < size.size(); d++) {
-        const int64_t growth = growth_factor(prefixes.size());
-        const auto generic = split_choices(size[d], growth, {});
+    for (const int64_t trips : size) {
+        const auto choices = split_choices(trips, growth_factor(static_cast<int64_t>(prefixes.size())));
         std::vector<Extents> extended;
-        extended.reserve(prefixes.size() * generic.size());
+        extended.reserve(prefixes.size() * choices.size());
         for (const Extents &prefix : prefixes) {
-            Trivial trivial;
-            if (d + 1 == size.size()) {
-                trivial = {std::all_of(prefix.begin(), prefix.end(), [](int64_t trips) { return trips == 1; }),
-                           std::equal(prefix.begin(), prefix.end(), size.begin())};
+            for (const int64_t choice : choices) {
+                extended.push_back(prefix);
+                extended.back().push_back(choice);
             }
-            const auto append = [&](const std::vector<int64_t> &choices) {
-                for (const int64_t choice : choices) {
-                    extended.push_back(prefix);
-                    extended.back().push_back(choice);
-                }
-            };
-            append(trivial.ones || trivial.full ? split_choices(size[d], growth, trivial) : generic);
         }
         prefixes = std::move(extended);
+    }
+    if (!size.empty()) {
+        const Extents ones(size.size(), 1);
+        std::erase_if(prefixes, [&](const Extents &tile) { return tile == size || tile == ones; });
     }
     return prefixes;
 }

@@ -12,8 +12,8 @@
 
 namespace halidegym {
 
-Placements::Placements(const Space &space, LevelRef root, const Node &func)
-    : space_(&space), problem_(space.problem.get()), func_(&func), root_(std::move(root)) {
+Placements::Placements(const Space &space, LevelRef root, const Node &func, NestMaker *make)
+    : space_(&space), problem_(space.problem.get()), func_(&func), root_(std::move(root)), make_(make) {
     path_.reserve(8);
     path_.push_back({.level = root_.get(), .tilings = {}, .tiles = {}, .trips_limit = {}});
 }
@@ -45,7 +45,7 @@ void Placements::require_step(int depth) {
 
 const LevelTilings &Placements::tilings_of(Step &step) {
     if (!step.tilings) {
-        step.tilings = space_->tables->tilings(*step.level);
+        step.tilings = std::make_unique<const LevelTilings>(*space_->tables, *step.level);
     }
     return *step.tilings;
 }
@@ -63,7 +63,8 @@ const RegionsRef &Placements::tile_regions(int depth, size_t index) {
     if (!tile.regions) {
         LastingNests lasting;
         const Extents outer = tilings_of(step(depth)).outer(index);
-        tile.regions = halidegym::tile_regions(lasting, *problem_, level(depth), level(depth - 1), outer);
+        tile.regions = halidegym::tile_regions(make_ != nullptr ? *make_ : lasting, *problem_, level(depth),
+                                               level(depth - 1), outer);
     }
     return tile.regions;
 }

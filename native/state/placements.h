@@ -25,7 +25,8 @@ namespace halidegym {
 // A working object for one state; it keeps what its options share.
 class Placements {
 public:
-    Placements(const Space &space, LevelRef root, const Node &func);
+    // `make` makes what the nests of several options share, so that they last no longer; if null, it lasts.
+    Placements(const Space &space, LevelRef root, const Node &func, NestMaker *make = nullptr);
 
     // All options in the reference's order: those in which no stage computes more points than Space::points_limit
     // allows (section 17.5).
@@ -64,7 +65,7 @@ private:
         const Level *level;
         int child = -1;                               // its position among the children of the previous level
         int64_t instances = 1;                        // how often its body runs: the product of all trips down to it
-        std::shared_ptr<const LevelTilings> tilings;  // null until asked for
+        std::unique_ptr<const LevelTilings> tilings;  // null until asked for
         std::vector<Tile> tiles;                      // of each tiling; empty until asked for
         std::optional<double> trips_limit;
         // Where candidates begin: of the level and its tilings, and of a sliding window into the next level.
@@ -152,6 +153,7 @@ private:
     const Problem *problem_;
     const Node *func_;
     LevelRef root_;
+    NestMaker *make_;
     std::vector<Step> path_;
     std::optional<Candidates> candidates_;  // empty until asked for
 };

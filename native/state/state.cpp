@@ -90,23 +90,20 @@ uint64_t State::hash(int depth) const {
     return structural_hash(*nest_, num_decisions_made_, depth);
 }
 
-Expansion::Expansion(const State &state, Unlisted) : state_(state) {
+Expansion::Expansion(const State &state, Unlisted unlisted) : state_(state) {
     if (state.is_complete()) {
         return;
     }
-    const Problem &problem = *state.space().problem;
     const Node &func = state.next_func();
     if (func.is_input) {
         return;
     }
     if (state.next_phase() == Phase::Place) {
-        placements_.emplace(state.space(), state.nest(), func);
-    } else {
-        if (const Extents *trips = parallelizable_trips(problem, *state.nest(), func)) {
-            parallel_options_ = state.space().tables->parallel_options(func, *trips);
-            if (parallel_options_->all.empty()) {
-                parallel_options_ = nullptr;
-            }
+        placements_.emplace(state.space(), state.nest(), func, unlisted.make);
+    } else if (const Extents *trips = parallelizable_trips(*state.space().problem, *state.nest(), func)) {
+        parallel_options_ = state.space().tables->parallel_options(func, *trips);
+        if (parallel_options_->all.empty()) {
+            parallel_options_ = nullptr;
         }
     }
 }

@@ -72,8 +72,10 @@ class Expansion {
 public:
     explicit Expansion(const State &state);
     // Knows the children of decisions that it is given, without a list of them.
-    struct Unlisted {};
-    Expansion(const State &state, Unlisted);
+    struct Unlisted {
+        NestMaker *make = nullptr;  // of what its children share, and so of all that are asked for; null: they last
+    };
+    Expansion(const State &state, Unlisted unlisted);
 
     const State &state() const { return state_; }
 

@@ -82,13 +82,14 @@ bool is_legal(S &space, typename S::Children &children, const typename S::Decisi
     }
 }
 
-// Can build the states of a walk faster if nobody but the walk's end is kept for long.
+// Can build the states of a walk faster, as all of them but the last are left at once.
 template <typename S>
-concept BuildsWalks =
-    SearchSpace<S> && requires(S &space, typename S::Children &children, const typename S::Decision &decision) {
-        space.start_walk(children.child(decision));
-        { space.next_of_walk(children, decision) } -> std::same_as<typename S::State>;
-    };
+concept BuildsWalks = SearchSpace<S> && requires(S &space, const typename S::State &state,
+                                                 typename S::Children &children, const typename S::Decision &decision) {
+    space.start_walk(state);
+    { space.children_of_walk(state) } -> std::same_as<typename S::Children>;
+    { space.next_of_walk(children, decision) } -> std::same_as<typename S::State>;
+};
 
 // From now on the states of a walk follow on from this one.
 template <SearchSpace S>
@@ -98,7 +99,17 @@ void start_walk(S &space, const typename S::State &state) {
     }
 }
 
-// A child of the last state of the walk.
+// Unlisted children of the last state of the walk, which must not outlive it.
+template <SearchSpace S>
+typename S::Children children_of_walk(S &space, const typename S::State &state) {
+    if constexpr (BuildsWalks<S>) {
+        return space.children_of_walk(state);
+    } else {
+        return unlisted_children(space, state);
+    }
+}
+
+// One of these children, with which the walk goes on.
 template <SearchSpace S>
 typename S::State next_of_walk(S &space, typename S::Children &children, const typename S::Decision &decision) {
     if constexpr (BuildsWalks<S>) {

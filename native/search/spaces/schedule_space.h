@@ -43,6 +43,7 @@ public:
     }
     bool is_legal(Children &children, const Decision &decision) const { return children.is_legal(decision); }
     void start_walk(const State &state) { walk_ = passing_nests(state.nest()); }
+    Children children_of_walk(const State &state) { return Expansion(state, Expansion::Unlisted{&walk_->bench}); }
     State next_of_walk(Children &children, const Decision &decision) {
         const LevelRef nest = children.child_nest(walk_->bench, decision);
         // The root owns the nests of the whole walk, where it is not the one that the decision leaves as it is.

@@ -106,7 +106,7 @@ simulate(S &space, typename S::State start, SplitMix64 random, const SimulationP
     while (!space.is_complete(*simulation.end)) {
         const size_t step = simulation.decisions.size();
         std::optional<typename S::Decision> next;
-        auto children = unlisted_children(space, *simulation.end);
+        auto children = children_of_walk(space, *simulation.end);
         if (replayed > 0 && step < lead.size() && draw_bool(random, replayed) &&
             is_legal(space, children, lead[step])) {
             next = lead[step];

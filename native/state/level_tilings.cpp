@@ -1,0 +1,116 @@
+#include "state/level_tilings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nest/tilings.h"
+#include "state/space_tables.h"
+
+namespace halidegym {
+
+namespace {
+
+constexpr double max_idle_ratio = 1.1;
+
+}  // namespace
+
+LevelTilings::LevelTilings(SpaceTables &tables, const Level &level)
+    : num_loops_(level.size.size()), num_all_(1), splits_of_ones_(num_whole_loop_tilings(level.size)) {
+    for (int i = 0; i < num_loops_; i++) {
+        auto &choices = choices_[static_cast<size_t>(i)];
+        choices = tables.split_choices(level.size[i], growth_factor(num_all_));
+        const auto count = static_cast<int64_t>(choices->trips.size());
+        num_all_ *= count;
+        rank_of_ones_ = rank_of_ones_ * count + static_cast<int64_t>(choices->place_of_one);
+    }
+    if (num_loops_ > 0) {
+        num_all_ -= rank_of_ones_ == 0 ? 1 : 2;
+    }
+    if (level.parallel) {
+        busy_ = tables.busy_tilings(level, *this);
+    }
+}
+
+size_t LevelTilings::place_of(uint32_t index) const {
+    if (!busy_) {
+        return std::min(static_cast<size_t>(index), size());
+    }
+    const auto at = std::ranges::lower_bound(busy_->indices, index);
+    return at != busy_->indices.end() && *at == index ? static_cast<size_t>(at - busy_->indices.begin()) : size();
+}
+
+Extents LevelTilings::outer(size_t place) const {
+    return tile(index(place));
+}
+
+int64_t LevelTilings::splits_before(size_t place) const {
+    if (busy_) {
+        return busy_->splits_before[place];
+    }
+    if (num_loops_ == 0) {
+        return static_cast<int64_t>(place) * splits_of_ones_;
+    }
+    const int64_t rank = this->rank(static_cast<int64_t>(place));
+    return splits_before_rank(rank) - (rank > rank_of_ones_ ? splits_of_ones_ : 0);
+}
+
+Extents LevelTilings::tile(int64_t index) const {
+    Extents tile(num_loops_, 1);
+    int64_t rest = num_loops_ == 0 ? 0 : rank(index);
+    for (int i = num_loops_ - 1; i >= 0; i--) {
+        const auto &trips = choices_[static_cast<size_t>(i)]->trips;
+        const auto count = static_cast<int64_t>(trips.size());
+        tile[i] = trips[static_cast<size_t>(rest % count)];
+        rest /= count;
+    }
+    return tile;
+}
+
+int64_t LevelTilings::rank(int64_t index) const {
+    const int64_t after_whole = index + 1;
+    return after_whole + (rank_of_ones_ > 0 && after_whole >= rank_of_ones_ ? 1 : 0);
+}
+
+// The inner half has one trip in the loops whose first choice is taken, and more in q others: so it has 2^q - 1 splits,
+// or one less if the last loop is among the q (section 9). Sums of these over all choices of some loops are products.
+int64_t LevelTilings::splits_before_rank(int64_t rank) const {
+    const auto num_choices = [&](int i) {
+        return static_cast<int64_t>(choices_[static_cast<size_t>(i)]->trips.size());
+    };
+    const int64_t of_last = num_choices(num_loops_ - 1);
+    int64_t tuples = 1;  // of the loops after this one
+    int64_t powers = 1;  // sum of 2^q over these
+    int64_t splits = 0;  // sum over the tuples below the rank that begin as it does up to the loop before this one,
+    int64_t places = 0;  // less what these choices contribute: they double `powers` where they are not the first
+    for (int i = num_loops_ - 1; i >= 0; i--) {
+        const bool outermost = i == 0;
+        const int64_t place = outermost ? rank : rank % num_choices(i);
+        rank = outermost ? 0 : rank / num_choices(i);
+        // Tuples with a smaller choice for this loop, and any for those after it; then those with this very choice.
+        const int64_t below = place == 0 ? 0 : 2 * place - 1;
+        splits = below * powers + (place == 0 ? 1 : 2) * splits;
+        const bool last = i + 1 == num_loops_;
+        places +=
+            place * tuples + (last ? std::max<int64_t>(place - 1, 0) : place * (tuples / of_last) * (of_last - 1));
+        tuples *= num_choices(i);
+        powers *= 2 * num_choices(i) - 1;
+    }
+    return splits - places;
+}
+
+bool keeps_cores_busy(const Problem &problem, const Level &level, const Extents &tile) {
+    if (!level.parallel) {
+        return true;
+    }
+    const Stage &stage = problem.stages[static_cast<size_t>(level.stage)];
+    int64_t tasks = 1;
+    for (int i = 0; i < tile.size(); i++) {
+        if (stage.loops[static_cast<size_t>(i)].pure) {
+            tasks *= tile[i];
+        }
+    }
+    const double tasks_per_core = static_cast<double>(tasks) / problem.parallelism;
+    return std::ceil(tasks_per_core) / tasks_per_core <= max_idle_ratio;
+}
+
+}  // namespace halidegym

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "nest/level.h"
+
+// Sections and quirks are those of docs/specification/search-space.md.
+
+namespace halidegym {
+
+// Outer trip counts to try for one loop; `whole` of the loop's own trips is the first.
+struct SplitChoices {
+    std::vector<int64_t> trips;
+    size_t place_of_one;
+
+    size_t spilled_bytes() const { return trips.size() * sizeof(int64_t); }
+};
+
+// Which of all tilings of a parallel level keep its cores busy, and how many splits their inner halves have.
+struct BusyTilings {
+    std::vector<uint32_t> indices;
+    std::vector<int64_t> splits_before;  // one more
+
+    size_t spilled_bytes() const { return indices.size() * sizeof(uint32_t) + splits_before.size() * sizeof(int64_t); }
+};
+
+class SpaceTables;
+
+// The tilings of a level between whose halves a Func may be placed, known without listing them: they are the product of
+// the choices of each loop, those of the last loop changing fastest, without the whole size, which is the first of all,
+// and the tuple of ones (section 17.3).
+class LevelTilings {
+public:
+    LevelTilings(SpaceTables &tables, const Level &level);
+
+    // How many may be used: all of them but those of a parallel level that do not keep its cores busy.
+    size_t size() const { return busy_ ? busy_->indices.size() : static_cast<size_t>(num_all_); }
+    // The place among all tilings (section 9) of one that may be used.
+    uint32_t index(size_t place) const { return busy_ ? busy_->indices[place] : static_cast<uint32_t>(place); }
+    // The place among those that may be used; `size()` if it is none of them.
+    size_t place_of(uint32_t index) const;
+    Extents outer(size_t place) const;
+    // How often the inner halves of all tilings before this place can be split into whole loops.
+    int64_t splits_before(size_t place) const;
+
+    // Of all tilings.
+    int64_t num_all() const { return num_all_; }
+    Extents tile(int64_t index) const;
+
+private:
+    // In the product.
+    int64_t rank(int64_t index) const;
+    int64_t splits_before_rank(int64_t rank) const;
+
+    int num_loops_;
+    std::array<std::shared_ptr<const SplitChoices>, max_loops> choices_;
+    int64_t num_all_;
+    int64_t rank_of_ones_ = 0;
+    int64_t splits_of_ones_;
+    std::shared_ptr<const BusyTilings> busy_;  // null unless the level is parallel
+};
+
+// The idle-core filter of section 10, step 3: a tiling of a parallel level must not leave more than a tenth of the
+// cores idle.
+bool keeps_cores_busy(const Problem &problem, const Level &level, const Extents &tile);
+
+}  // namespace halidegym
