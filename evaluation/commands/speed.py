@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -19,7 +21,7 @@ from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.output.spread import Spread
 from halidegym.evaluation.parity.check import Setting
 from halidegym.evaluation.parity.speed import SIDES, compare_speed
-from halidegym.evaluation.studies import search_speed
+from halidegym.evaluation.studies import environment_speed, search_speed
 from halidegym.evaluation.studies.allocations import count_allocations
 from halidegym.native._core import Space
 
@@ -27,6 +29,8 @@ _NAMES = (
     *("harris", "unsharp", "conv_layer", "mat_mul", "hist", "iir_blur"),
     *("max_filter", "stencil_chain", "camera_pipe"),
 )
+_ENVIRONMENTS = {"toy_blur": 256, "toy_diamond": 256, "harris": 16}  # and how many of them make a vector
+_CART_POLE = "CartPole-v1"
 _COLUMNS = ("part", "pipeline", "quantity", "median", "least", "greatest")
 
 
@@ -83,7 +87,7 @@ def _beam(run: Run) -> Iterator[Measurement]:
         yield Measurement("beam", name, "CPU time, plugin / ours", speed.speedup)
         yield Measurement("beam", name, "peak memory, plugin / ours", speed.memory_ratio)
         yield Measurement("beam", name, "evaluations computed / s", speed.evaluation_rate)
-        yield Measurement("beam", name, "evaluations computed / counted", Spread((speed.computed_share,)))
+        yield Measurement("beam", name, "evaluations computed / counted", Spread((speed.distinct_share,)))
 
 
 def _growth(run: Run) -> Iterator[Measurement]:
@@ -120,6 +124,21 @@ def _against_evaluations(
             yield Measurement(part, name, f"{what} / evaluations of a beam", measured[what] / measured["evaluations"])
 
 
+def _environment(run: Run) -> Iterator[Measurement]:
+    for name, count in _ENVIRONMENTS.items():
+        loops = {_CART_POLE: environment_speed.cart_pole(), "gym.make": environment_speed.schedules(name)}
+        for threads in dict.fromkeys((1, len(os.sched_getaffinity(0)))):
+            loops[f"vector of {count}, threads: {threads}"] = environment_speed.vector(
+                name, num_envs=count, threads=threads
+            )
+        rates = {what: partial(loop, run.seconds) for what, loop in loops.items()}
+        measured = search_speed.in_turns(rates, run.rounds, run.on_step)
+        for what, steps in measured.items():
+            yield Measurement("environment", name, f"{what}: steps / s", steps)
+            if what != _CART_POLE:
+                yield Measurement("environment", name, f"{what}: steps / {_CART_POLE}", steps / measured[_CART_POLE])
+
+
 def _allocations(run: Run) -> Iterator[Measurement]:
     for name in run.names:
         run.on_step(f"{name}: allocations")
@@ -136,6 +155,7 @@ _PARTS: dict[str, Callable[[Run], Iterable[Measurement]]] = {
     "network": _network,
     "allocations": _allocations,
     "search": _search,
+    "environment": _environment,
 }
 
 
@@ -178,10 +198,11 @@ def speed(
     of the plugin's settings (with or without its memoization of features) counts. "growth" is the time of an evaluation
     on pipelines of 13, 38, 76 and 104 Funcs. "network" is rows through the network alone, and rows of features alone.
     "allocations" are calls of operator new for an evaluation and for a rollout, exact counts. "search" is random rollouts,
-    and simulations of tree search.
+    and simulations of tree search. "environment" is steps of HalideSchedule-v0 and of native vectors of environments, on
+    three pipelines, beside Gymnasium's CartPole-v1.
 
-    Rates are per second of CPU time of one thread. Except for the first part, they are taken beside a beam of 4 with one
-    pass. The exit status is 1 if a cost or a number of evaluations is not the plugin's.
+    Rates are per second of CPU time of one thread, those of vectors per second. Rows, rollouts and simulations are beside
+    evaluations of a beam of 4 with one pass. The exit status is 1 if a cost or a number of evaluations is not the plugin's.
     """
     console = output_console()
     differences: list[str] = []
@@ -206,6 +227,7 @@ def _steps(parts: Sequence[str], pipelines: int, rounds: int) -> int:
         "network": 3 * rounds * pipelines,
         "allocations": pipelines,
         "search": 3 * rounds * pipelines,
+        "environment": 4 * rounds * len(_ENVIRONMENTS),
     }
     return sum(steps[part] for part in parts)
 

@@ -35,7 +35,7 @@ class Speed:
         peak_memory_bytes: per side, growth of the process's resident memory while it searches.
         checks: costs and counts of each of our runs, against the plugin's without memoization.
         evaluations: of the cost model, as the search counts them.
-        computed_evaluations: those of states that the search had not met before.
+        distinct_evaluations: those that it computed, of states that it had not met before.
         search_seconds: CPU time of our search alone.
     """
 
@@ -44,7 +44,7 @@ class Speed:
     peak_memory_bytes: Mapping[str, Spread]
     checks: tuple[Check, ...]
     evaluations: int
-    computed_evaluations: int
+    distinct_evaluations: int
     search_seconds: Spread
 
     @property
@@ -60,12 +60,12 @@ class Speed:
     @property
     def evaluation_rate(self) -> Spread:
         """Computed evaluations per second of CPU time."""
-        return Spread(tuple(self.computed_evaluations / seconds for seconds in self.search_seconds.values))
+        return Spread(tuple(self.distinct_evaluations / seconds for seconds in self.search_seconds.values))
 
     @property
-    def computed_share(self) -> float:
+    def distinct_share(self) -> float:
         """What share of the evaluations is computed."""
-        return self.computed_evaluations / self.evaluations
+        return self.distinct_evaluations / self.evaluations
 
 
 def _better_plugin(sides: Mapping[str, Spread]) -> Spread:
@@ -109,14 +109,14 @@ def compare_speed(
             result = with_memo.plugin(log_level=_LOG_LEVEL, threads=1).run(problem, seed=setting.seed)
             taken[side].append(Resources(result.seconds, result.cpu_seconds, result.peak_memory_bytes))
         checks += compare_costs(plan, result, _LOG_LEVEL)
-    assert plan.evaluations is not None, "a beam counts them"
+    assert plan.evaluations is not None and plan.distinct_evaluations is not None, "a beam counts them"
     return Speed(
         pipeline=pipeline,
         cpu_seconds=_spreads(taken, lambda resources: resources.cpu_seconds),
         peak_memory_bytes=_spreads(taken, lambda resources: max(1, resources.peak_memory_bytes)),
         checks=tuple(checks),
         evaluations=plan.evaluations,
-        computed_evaluations=plan.evaluations,
+        distinct_evaluations=plan.distinct_evaluations,
         search_seconds=Spread(tuple(plan.cpu_seconds for plan in plans)),
     )
 

@@ -40,7 +40,7 @@ def count_allocations(problem: SchedulingProblem) -> Allocations:
 def _count(problem: SchedulingProblem) -> Allocations:
     space = Rules().space(problem)
     return Allocations(
-        per_evaluation=_per_unit(lambda: beam_search(space, BEAM).evaluations),
+        per_evaluation=_per_unit(lambda: beam_search(space, BEAM).distinct_evaluations),
         per_rollout=_per_unit(lambda: random_rollouts(space, _ROLLOUTS)),
     )
 

@@ -74,7 +74,7 @@ def per_second(work: Callable[[], int], seconds: float) -> float:
 
 def evaluations(space: Space, seconds: float) -> Rate:
     """Evaluations that a beam search computes."""
-    return lambda: per_second(lambda: beam_search(space, BEAM).evaluations, seconds)
+    return lambda: per_second(lambda: beam_search(space, BEAM).distinct_evaluations, seconds)
 
 
 def network_rows(space: Space, seconds: float) -> Rate:

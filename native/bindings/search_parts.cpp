@@ -21,7 +21,7 @@ int64_t compute_features(const std::vector<State> &states) {
     Evaluator evaluator(states.front().space_ref());
     int64_t rows = 0;
     for (const State &state : states) {
-        rows += static_cast<int64_t>(evaluator.features(*state.nest()).stages.size());
+        rows += static_cast<int64_t>(evaluator.features(state.nest()).stages.size());
     }
     return rows;
 }

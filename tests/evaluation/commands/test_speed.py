@@ -32,7 +32,7 @@ def test_the_ratios_are_to_the_better_plugin_setting() -> None:
     found = measured()
     assert found.speedup == found.memory_ratio == Spread((6.0, 6.0, 6.0))
     assert found.evaluation_rate == Spread((500.0, 250.0, 125.0))
-    assert found.computed_share == 0.5
+    assert found.distinct_share == 0.5
 
 
 @pytest.mark.parametrize("equal", [True, False])
@@ -65,6 +65,14 @@ def test_parts_are_measured_and_written(tmp_path: Path) -> None:
         least, median, greatest = (float(row[name].replace(",", "")) for name in ("least", "median", "greatest"))
         assert 0 < least <= median <= greatest
         assert row["quantity"] in result.output
+
+
+def test_environments_are_compared_with_cart_pole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed_command, "_ENVIRONMENTS", {"toy_blur": 8})
+    result = speed("--part", "environment", *QUICK)
+    assert result.exit_code == 0, result.output
+    assert "gym.make: steps / CartPole-v1" in result.output
+    assert "vector of 8, threads: 1: steps / CartPole-v1" in result.output
 
 
 def test_growth_is_relative_to_the_smallest(monkeypatch: pytest.MonkeyPatch) -> None:
