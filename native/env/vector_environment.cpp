@@ -12,7 +12,7 @@ namespace halidegym {
 
 namespace {
 
-size_t checked_count(int num_environments) {
+size_t checked_num_envs(int num_environments) {
     if (num_environments < 1) {
         throw InvalidParameter("num_envs=" + std::to_string(num_environments) + " is too few; give at least 1");
     }
@@ -78,7 +78,7 @@ struct VectorEnvironment::Failure {
 };
 
 VectorEnvironment::VectorEnvironment(ObservationShape shape, bool skip_forced, int num_environments, int num_threads)
-    : shape_(checked(shape)), batch_(shape, checked_count(num_environments)), shown_(batch_.size()),
+    : shape_(checked(shape)), batch_(shape, checked_num_envs(num_environments)), shown_(batch_.size()),
       pool_(num_threads) {
     const auto trees = std::make_shared<PositionTrees>();
     for (size_t i = 0; i < batch_.size(); i++) {

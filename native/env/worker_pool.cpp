@@ -15,7 +15,7 @@ namespace {
 // Few enough to cost little, many enough for threads to end at about the same time.
 constexpr size_t chunks_per_share = 8;
 
-size_t checked_count(int num_threads) {
+size_t checked_num_threads(int num_threads) {
     if (num_threads < 1) {
         throw InvalidParameter("threads=" + std::to_string(num_threads) + " is too few; give at least 1");
     }
@@ -24,7 +24,7 @@ size_t checked_count(int num_threads) {
 
 }  // namespace
 
-WorkerPool::WorkerPool(int num_threads) : shares_(checked_count(num_threads)), process_(getpid()) {
+WorkerPool::WorkerPool(int num_threads) : shares_(checked_num_threads(num_threads)), process_(getpid()) {
     try {
         for (size_t thread = 1; thread < shares_.size(); thread++) {
             threads_.emplace_back(&WorkerPool::serve, this, thread);

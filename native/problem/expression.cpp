@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "problem/constant_chain.h"
 #include "problem/error.h"
 #include "problem/scalar_arithmetic.h"
 
@@ -291,6 +292,9 @@ Expression::Expression(std::vector<Instruction> code) {
             num_symbols_ = std::max(num_symbols_, static_cast<int>(code[i].immediate) + 1);
         }
     }
+    if (auto chain = ConstantChain::of(code)) {
+        chain_ = std::make_shared<const ConstantChain>(*std::move(chain));
+    }
     code_ = std::make_shared<const std::vector<Instruction>>(std::move(code));
 }
 
@@ -307,6 +311,11 @@ int64_t Expression::evaluate(std::span<const int64_t> symbols) const {
     if (symbols.size() < static_cast<size_t>(num_symbols_)) {
         throw InvalidParameter("an expression over " + std::to_string(num_symbols_) + " symbols was given " +
                                std::to_string(symbols.size()) + " values");
+    }
+    if (chain_) {
+        if (const auto value = chain_->evaluate(symbols)) {
+            return *value;
+        }
     }
     Value result;
     if (code_->size() <= max_values_on_stack) {

@@ -99,6 +99,8 @@ struct Instruction {
     friend bool operator==(const Instruction &, const Instruction &) = default;
 };
 
+class ConstantChain;
+
 // What evaluates an expression outside the bytecode's language.
 class ExternalExpression {
 public:
@@ -140,6 +142,7 @@ public:
 
 private:
     std::shared_ptr<const std::vector<Instruction>> code_;
+    std::shared_ptr<const ConstantChain> chain_;  // of the same value where the code is one, else null
     std::shared_ptr<const ExternalExpression> external_;
     int num_symbols_ = 0;
 };
