@@ -18,15 +18,18 @@ public:
     using SyntheticTree::SyntheticTree;
 
     template <typename Random>
-    std::optional<Step<SyntheticTree>> random_child(const Node &node, Random &random) {
+    std::optional<Decision> random_decision(Children &children, Random &random) {
         asked->draws++;
         SyntheticTree &plain = *this;
-        return halidegym::random_child(plain, node, random);
+        return halidegym::random_decision(plain, children, random);
     }
-    std::optional<Node> child_if_legal(const Node &node, Decision decision) {
+    bool is_legal(Children &children, Decision decision) {
         asked->legality++;
-        return decision < children(node).decisions().size() ? std::optional(apply(node, decision)) : std::nullopt;
+        return decision < children.decisions().size();
     }
+    void start_walk(const Node &) { asked->walks++; }
+    Children children_of_walk(const Node &node) { return children(node); }
+    Node next_of_walk(Children &children, Decision decision) { return children.child(decision); }
     std::optional<Decision> only_decision(const Node &node) {
         asked->forced++;
         return children(node).decisions().size() == 1 ? std::optional(Decision{0}) : std::nullopt;
@@ -41,31 +44,33 @@ public:
     }
 
     struct Asked {
-        int draws = 0, legality = 0, forced = 0, batches = 0;
+        int draws = 0, legality = 0, walks = 0, forced = 0, batches = 0;
     };
     std::shared_ptr<Asked> asked = std::make_shared<Asked>();  // of all copies
 };
 
-static_assert(DrawsChildren<Helpful> && KnowsLegality<Helpful> && KnowsForcedDecisions<Helpful> &&
-              RatesBatches<Helpful>);
-static_assert(!DrawsChildren<SyntheticTree> && !KnowsLegality<SyntheticTree> && !KnowsForcedDecisions<SyntheticTree> &&
-              !RatesBatches<SyntheticTree>);
+static_assert(DrawsDecisions<Helpful> && KnowsLegality<Helpful> && BuildsWalks<Helpful> &&
+              KnowsForcedDecisions<Helpful> && RatesBatches<Helpful>);
+static_assert(!DrawsDecisions<SyntheticTree> && !KnowsLegality<SyntheticTree> && !BuildsWalks<SyntheticTree> &&
+              !KnowsForcedDecisions<SyntheticTree> && !RatesBatches<SyntheticTree>);
 
 // Names that are right with types that are wrong.
 class Mistaken : public SyntheticTree {
 public:
     using SyntheticTree::SyntheticTree;
     template <typename Random>
-    Node random_child(const Node &node, Random &) {
-        return node;
+    Decision random_decision(Children &, Random &) {
+        return 0;
     }
-    bool child_if_legal(const Node &, Decision) { return true; }
+    std::optional<Node> is_legal(Children &, Decision) { return std::nullopt; }
+    void start_walk(const Node &) {}
+    Children children_of_walk(const Node &node) { return children(node); }
     Decision only_decision(const Node &) { return 0; }
     std::vector<double> costs(const std::vector<const Node *> &) { return {}; }
 };
 
-static_assert(!DrawsChildren<Mistaken> && !KnowsLegality<Mistaken> && !KnowsForcedDecisions<Mistaken> &&
-              !RatesBatches<Mistaken>);
+static_assert(!DrawsDecisions<Mistaken> && !KnowsLegality<Mistaken> && !BuildsWalks<Mistaken> &&
+              !KnowsForcedDecisions<Mistaken> && !RatesBatches<Mistaken>);
 
 void test_hooks_are_used_and_change_nothing() {
     const SyntheticTreeOptions shape{.branching = 3, .depth = 6, .delta = 10, .seed = 1};
@@ -79,7 +84,8 @@ void test_hooks_are_used_and_change_nothing() {
     expect("equal decisions", ours.solutions.front().actions == theirs.solutions.front().actions);
     expect_equal("equal counts", ours.evaluations, theirs.evaluations);
     const Helpful::Asked &asked = *helpful.asked;
-    expect("all are used", asked.draws > 0 && asked.legality > 0 && asked.forced > 0 && asked.batches > 0);
+    expect("all are used",
+           asked.draws > 0 && asked.legality > 0 && asked.walks > 0 && asked.forced > 0 && asked.batches > 0);
 }
 
 void test_trace() {

@@ -101,8 +101,9 @@ void test_parallel_options() {
                                         {4, 16},  {4, 32},  {4, 64}, {8, 2},  {8, 4},  {8, 8},   {8, 16},  {8, 32}};
     const SpaceRef space = blur_space(16, 16);
     const State placed = take(State(space), 0);
-    expect_equal("options before the cut", parallel_options(*space->problem, *placed.nest(), placed.next_func()).size(),
-                 42u);
+    const Extents &trips = *parallelizable_trips(*space->problem, *placed.nest(), placed.next_func());
+    const ParallelOptions options = parallel_options(*space->problem, placed.next_func(), trips);
+    expect_equal("options before the cut", options.all.size(), 42u);
     Expansion expansion(placed);
     std::vector<Extents> tasks;
     for (const Decision &decision : expansion.decisions()) {
