@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "nest/tilings.h"
 #include "state/space_tables.h"
@@ -71,31 +72,29 @@ int64_t LevelTilings::rank(int64_t index) const {
     return after_whole + (rank_of_ones_ > 0 && after_whole >= rank_of_ones_ ? 1 : 0);
 }
 
-// The inner half has one trip in the loops whose first choice is taken, and more in q others: so it has 2^q - 1 splits,
-// or one less if the last loop is among the q (section 9). Sums of these over all choices of some loops are products.
+// The inner half has more than one trip in the q loops of which not the first choice is taken, and so 2^q - 1 splits,
+// or one less if the last loop is among the q (section 9). The first terms are summed in `powers`, the rest in
+// `others`. Of the tuples below a rank, those that begin like it and have a smaller choice for one loop have all
+// choices for the loops after it: sums over these are products.
 int64_t LevelTilings::splits_before_rank(int64_t rank) const {
-    const auto num_choices = [&](int i) {
-        return static_cast<int64_t>(choices_[static_cast<size_t>(i)]->trips.size());
-    };
+    const auto num_choices = [&](int i) { return std::ssize(choices_[static_cast<size_t>(i)]->trips); };
     const int64_t of_last = num_choices(num_loops_ - 1);
-    int64_t tuples = 1;  // of the loops after this one
-    int64_t powers = 1;  // sum of 2^q over these
-    int64_t splits = 0;  // sum over the tuples below the rank that begin as it does up to the loop before this one,
-    int64_t places = 0;  // less what these choices contribute: they double `powers` where they are not the first
+    int64_t all_tuples = 1;  // of the loops after this one
+    int64_t all_powers = 1;  // of these, too
+    int64_t powers = 0;
+    int64_t others = 0;
     for (int i = num_loops_ - 1; i >= 0; i--) {
-        const bool outermost = i == 0;
-        const int64_t place = outermost ? rank : rank % num_choices(i);
-        rank = outermost ? 0 : rank / num_choices(i);
-        // Tuples with a smaller choice for this loop, and any for those after it; then those with this very choice.
-        const int64_t below = place == 0 ? 0 : 2 * place - 1;
-        splits = below * powers + (place == 0 ? 1 : 2) * splits;
-        const bool last = i + 1 == num_loops_;
-        places +=
-            place * tuples + (last ? std::max<int64_t>(place - 1, 0) : place * (tuples / of_last) * (of_last - 1));
-        tuples *= num_choices(i);
-        powers *= 2 * num_choices(i) - 1;
+        const int64_t count = num_choices(i);
+        const int64_t place = i == 0 ? rank : rank % count;
+        rank /= count;
+        const bool is_first = place == 0;
+        powers = (is_first ? 0 : 2 * place - 1) * all_powers + (is_first ? 1 : 2) * powers;
+        others += place * all_tuples;
+        others += i + 1 < num_loops_ ? place * (all_tuples / of_last) * (of_last - 1) : is_first ? 0 : place - 1;
+        all_tuples *= count;
+        all_powers *= 2 * count - 1;
     }
-    return splits - places;
+    return powers - others;
 }
 
 bool keeps_cores_busy(const Problem &problem, const Level &level, const Extents &tile) {

@@ -11,7 +11,7 @@
 
 namespace halidegym {
 
-// Outer trip counts to try for one loop; `whole` of the loop's own trips is the first.
+// Outer trip counts to try for one loop: first all of its trips, 1 somewhere.
 struct SplitChoices {
     std::vector<int64_t> trips;
     size_t place_of_one;

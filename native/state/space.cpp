@@ -29,6 +29,6 @@ std::vector<double> points_limits(const Problem &problem, const Regions &root) {
 Space::Space(ProblemRef problem_, std::shared_ptr<const CostModel> cost_model_, SpaceOptions options_)
     : problem(std::move(problem_)), cost_model(std::move(cost_model_)), options(options_),
       empty_nest(halidegym::empty_nest(*problem)), points_limit(points_limits(*problem, *empty_nest->regions)),
-      tables(std::make_unique<SpaceTables>(*problem)) {}
+      tables(std::make_shared<SpaceTables>(*problem)) {}
 
 }  // namespace halidegym

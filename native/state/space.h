@@ -32,7 +32,7 @@ struct Space {
     // A stage may compute at most so many points: eight times the fewest possible (section 7.4). By stage id; unlimited
     // for wrappers.
     std::vector<double> points_limit;
-    std::unique_ptr<SpaceTables> tables;  // of pure functions: grows, and nobody can tell
+    std::shared_ptr<SpaceTables> tables;  // of pure functions: they grow, and nobody can tell
 };
 
 using SpaceRef = std::shared_ptr<const Space>;

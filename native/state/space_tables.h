@@ -38,7 +38,7 @@ private:
 
     const Problem &problem_;
     SharedTable<LoopKey, SplitChoices, 1 << 10, size_t{4} << 20> split_choices_;
-    SharedTable<SizeKey, BusyTilings, 1 << 10, size_t{16} << 20> busy_tilings_;
+    SharedTable<SizeKey, BusyTilings, 1 << 13, size_t{16} << 20> busy_tilings_;
     SharedTable<SizeKey, ParallelOptions, 1 << 9, size_t{16} << 20> parallel_options_;
 };
 

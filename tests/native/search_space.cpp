@@ -10,6 +10,7 @@
 #include "cost/limits.h"
 #include "cost/nest_table.h"
 #include "example_problem.h"
+#include "nest/edits.h"
 #include "nest/hash.h"
 #include "nest/tilings.h"
 #include "state/state.h"
@@ -90,6 +91,26 @@ std::pair<std::vector<Decision>, std::vector<Decision>> placements(const State &
         return Placements(space, state.nest(), state.next_func()).enumerate();
     };
     return {enumerate(unlimited), enumerate(state.space())};
+}
+
+// Section 17.3: tilings without a list of them.
+void test_level_tilings() {
+    const SpaceRef space = blur_space(16, 16);
+    for (const Extents &size : {Extents{}, Extents{1}, Extents{128}, Extents{1, 1}, Extents{6, 1}, Extents{1, 9, 24},
+                                Extents{100, 100, 8, 3}, Extents{300, 5, 7, 2, 4}}) {
+        Level level;
+        level.size = size;
+        const LevelTilings counted(*space->tables, level);
+        const auto listed = tilings(size);
+        expect_equal("number of tilings", counted.size(), listed.size());
+        int64_t splits = 0;
+        for (size_t i = 0; i < listed.size(); i++) {
+            expect("its trips", counted.outer(i) == listed[i]);
+            expect_equal("splits before it", counted.splits_before(i), splits);
+            splits += num_whole_loop_tilings(inner_trips(size, listed[i]));
+        }
+        expect_equal("all splits", counted.splits_before(listed.size()), splits);
+    }
 }
 
 // Section 18: phase 1 of the blur's output, in the order that an unstable sort leaves.
@@ -198,6 +219,7 @@ void test_hash() {
 
 int main() {
     test_tilings();
+    test_level_tilings();
     test_whole_loop_tilings();
     test_parallel_options();
     test_blur_children();
