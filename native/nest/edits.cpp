@@ -72,16 +72,16 @@ Span representative_tile(const Span &loop, int64_t count, bool constant_extent) 
     return {min, min + points - 1, constant_extent};
 }
 
-Tiles split(NestMaker &make, const Level &level, const Extents &outer_trips, const Extents &inner,
-            RegionsRef outer_regions) {
-    Tiles tiles{.outer = make.level(level), .inner = make.copy(level)};
-    tiles.inner->size = inner;
-    tiles.inner->parallel = false;
-    tiles.outer->size = outer_trips;
-    tiles.outer->innermost = false;
-    tiles.outer->parallel = false;
-    tiles.outer->regions = std::move(outer_regions);
-    return tiles;
+// The outer half of a level, which becomes the inner one.
+Draft split(NestMaker &make, Level &level, const Extents &outer_trips, const Extents &inner, RegionsRef outer_regions) {
+    const Draft outer = make.level(level);
+    outer->size = outer_trips;
+    outer->innermost = false;
+    outer->parallel = false;
+    outer->regions = std::move(outer_regions);
+    level.size = inner;
+    level.parallel = false;
+    return outer;
 }
 
 }  // namespace
@@ -171,12 +171,14 @@ Extents inner_trips(const Extents &size, const Extents &outer_trips) {
     return inner;
 }
 
-Tiles tile(NestMaker &make, const Level &level, const Extents &outer_trips, RegionsRef outer_regions, bool subtiling) {
-    const Tiles tiles = split(make, level, outer_trips, inner_trips(level.size, outer_trips), std::move(outer_regions));
-    tiles.outer->parallel = level.parallel;
-    tiles.outer->tileable = subtiling;
-    tiles.inner->tileable = subtiling;
-    return tiles;
+Draft tile(NestMaker &make, Level &level, const Extents &outer_trips, RegionsRef outer_regions, bool subtiling) {
+    const bool parallel = level.parallel;
+    const Draft outer =
+        split(make, level, outer_trips, inner_trips(level.size, outer_trips), std::move(outer_regions));
+    outer->parallel = parallel;
+    outer->tileable = subtiling;
+    level.tileable = subtiling;
+    return outer;
 }
 
 LevelRef parallelize(NestMaker &make, const Problem &problem, const Level &level, const Level &root,
@@ -206,12 +208,13 @@ LevelRef parallelize(NestMaker &make, const Problem &problem, const Level &level
         spans[i] = representative_tile(loops[i], trips, loops[i].constant_extent || (trips > 1 && loop.pure));
     }
     auto regions = make.regions(problem, stage, level.regions->of(level.node), view(spans, loops.size()));
-    const Tiles tiles = split(make, level, outer, inner, std::move(regions));
-    tiles.outer->parallel = true;
-    tiles.outer->tileable = subtiling;
-    tiles.inner->tileable = level.tileable && subtiling;
-    tiles.outer->children.push_back(tiles.inner);
-    return tiles.outer;
+    const Draft inner_level = make.copy(level);
+    const Draft outer_level = split(make, *inner_level, outer, inner, std::move(regions));
+    outer_level->parallel = true;
+    outer_level->tileable = subtiling;
+    inner_level->tileable = level.tileable && subtiling;
+    outer_level->children.push_back(inner_level);
+    return outer_level;
 }
 
 }  // namespace halidegym

@@ -28,12 +28,9 @@ void compute_here(NestMaker &make, const Problem &problem, Level &level, const N
 RegionsRef tile_regions(NestMaker &make, const Problem &problem, const Level &level, const Level &parent,
                         const Extents &outer_trips);
 
-// The two levels that `level` becomes when split; the outer one has no children yet (section 8.3).
-struct Tiles {
-    Draft outer;
-    Draft inner;
-};
-Tiles tile(NestMaker &make, const Level &level, const Extents &outer_trips, RegionsRef outer_regions, bool subtiling);
+// The outer one of the two levels that `level` becomes when split, which has no children yet; `level` becomes the inner
+// one (section 8.3).
+Draft tile(NestMaker &make, Level &level, const Extents &outer_trips, RegionsRef outer_regions, bool subtiling);
 
 // Trip counts of the inner level of a split.
 Extents inner_trips(const Extents &size, const Extents &outer_trips);

@@ -39,13 +39,13 @@ LevelRef Placements::compute_inside(NestMaker &make, Draft level, int vector_dim
 }
 
 // `level` split once more into whole loops outside and inside, and the Func computed between.
-LevelRef Placements::compute_in_split(NestMaker &make, const Level &level, const Level &parent,
+LevelRef Placements::compute_in_split(NestMaker &make, const Draft &level, const Level &parent,
                                       const Decision &decision) const {
-    const Extents outer = whole_loop_tiling(level.size, decision.inner_tile);
-    const Tiles tiles = halidegym::tile(
-        make, level, outer, halidegym::tile_regions(make, *problem_, level, parent, outer), space_->options.subtiling);
-    tiles.outer->children.push_back(tiles.inner);
-    return compute_inside(make, tiles.outer, decision.vector_dim);
+    const Extents trips = whole_loop_tiling(level->size, decision.inner_tile);
+    auto regions = halidegym::tile_regions(make, *problem_, *level, parent, trips);
+    const Draft outer = halidegym::tile(make, *level, trips, std::move(regions), space_->options.subtiling);
+    outer->children.push_back(level);
+    return compute_inside(make, outer, decision.vector_dim);
 }
 
 // Whatever contains the Func calls what the Func calls.
@@ -83,7 +83,7 @@ LevelRef Placements::build(NestMaker &make, const Decision &decision) {
         const Draft edited = make.copy(level);
         edited->children[static_cast<size_t>(next.child)] =
             decision.kind == Kind::StoreAtLevel ? compute_inside(make, make.copy(*next.level), decision.vector_dim)
-                                                : compute_in_split(make, *next.level, level, decision);
+                                                : compute_in_split(make, make.copy(*next.level), level, decision);
         add_calls(*edited);
         edited->store_at.push_back(func_->id);
         return replace_to_root(make, depth, edited);
@@ -91,22 +91,23 @@ LevelRef Placements::build(NestMaker &make, const Decision &decision) {
 
     const size_t place = place_of_tile(decision);
     const Extents outer_trips = tilings_of(step(depth)).outer(place);
-    const Tiles tiles = halidegym::tile(make, level, outer_trips, tile_regions(depth, place), subtiling);
-    tiles.outer->store_at.push_back(func_->id);
-    add_calls(*tiles.outer);
+    const Draft inner = make.copy(level);
+    const Draft outer = halidegym::tile(make, *inner, outer_trips, tile_regions(depth, place), subtiling);
+    outer->store_at.push_back(func_->id);
+    add_calls(*outer);
     switch (decision.kind) {
     case Kind::StoreAtTile:
-        tiles.outer->children.push_back(compute_inside(make, tiles.inner, decision.vector_dim));
+        outer->children.push_back(compute_inside(make, inner, decision.vector_dim));
         break;
     case Kind::StoreAtTileSplit:
-        tiles.outer->children.push_back(compute_in_split(make, *tiles.inner, *tiles.outer, decision));
+        outer->children.push_back(compute_in_split(make, inner, *outer, decision));
         break;
     default:
-        tiles.outer->children.push_back(tiles.inner);
-        compute_here(make, *problem_, *tiles.outer, *func_, decision.vector_dim, subtiling);
+        outer->children.push_back(inner);
+        compute_here(make, *problem_, *outer, *func_, decision.vector_dim, subtiling);
         break;
     }
-    return replace_to_root(make, depth, tiles.outer);
+    return replace_to_root(make, depth, outer);
 }
 
 }  // namespace halidegym

@@ -144,7 +144,7 @@ private:
 
     // The nests (placement_build.cpp).
     LevelRef compute_inside(NestMaker &make, Draft level, int vector_dim) const;
-    LevelRef compute_in_split(NestMaker &make, const Level &level, const Level &parent, const Decision &decision) const;
+    LevelRef compute_in_split(NestMaker &make, const Draft &level, const Level &parent, const Decision &decision) const;
     size_t place_of_tile(const Decision &decision);
     void add_calls(Level &level) const;
     LevelRef replace_to_root(NestMaker &make, int depth, LevelRef edited);

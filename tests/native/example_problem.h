@@ -270,9 +270,10 @@ inline Level with_child(Level level, Level child, size_t position = 0) {
 // `level` split, with nothing in the outer half yet but the inner one.
 inline Level split(const Problem &problem, const Level &level, const Level &parent, const Extents &trips) {
     LastingNests make;
-    const Tiles tiles = tile(make, level, trips, tile_regions(make, problem, level, parent, trips), true);
-    tiles.outer->children.push_back(tiles.inner);
-    return *tiles.outer;
+    const Draft inner = make.copy(level);
+    const Draft outer = tile(make, *inner, trips, tile_regions(make, problem, level, parent, trips), true);
+    outer->children.push_back(inner);
+    return *outer;
 }
 
 // A root child split into parallel tasks.
