@@ -7,6 +7,8 @@
 #include "nest/tilings.h"
 #include "state/space_tables.h"
 
+// Sections and quirks are those of docs/specification/search-space.md.
+
 namespace halidegym {
 
 namespace {
