@@ -1,10 +1,9 @@
-#include <pybind11/numpy.h>
-#include <pybind11/operators.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include <random>
 
+#include "bindings/expansion.h"
 #include "bindings/topics.h"
 #include "bindings/values.h"
 #include "nest/directives.h"
@@ -18,98 +17,6 @@ namespace py = pybind11;
 namespace halidegym {
 
 namespace {
-
-const char *name_of(Decision::Kind kind) {
-    switch (kind) {
-    case Decision::Kind::Pass:
-        return "pass";
-    case Decision::Kind::Inline:
-        return "inline";
-    case Decision::Kind::ComputeAtLevel:
-        return "compute_at_level";
-    case Decision::Kind::ComputeAtTile:
-        return "compute_at_tile";
-    case Decision::Kind::StoreAtTile:
-        return "store_at_tile";
-    case Decision::Kind::StoreAtTileSplit:
-        return "store_at_tile_split";
-    case Decision::Kind::StoreAtLevel:
-        return "store_at_level";
-    case Decision::Kind::StoreAtLevelSplit:
-        return "store_at_level_split";
-    case Decision::Kind::Parallelize:
-        return "parallelize";
-    }
-    throw InternalError("a decision of no known kind");
-}
-
-py::tuple tuple_of(const Extents &extents) {
-    py::tuple result(static_cast<size_t>(extents.size()));
-    for (int i = 0; i < extents.size(); i++) {
-        result[static_cast<size_t>(i)] = extents[i];
-    }
-    return result;
-}
-
-const Decision &checked(const Expansion &expansion, int64_t index) {
-    const auto decisions = expansion.decisions();
-    if (index < 0 || index >= static_cast<int64_t>(decisions.size())) {
-        throw InvalidParameter("decision " + std::to_string(index) + " of a state with " +
-                               std::to_string(decisions.size()) + " legal decisions; give an index below that");
-    }
-    return decisions[static_cast<size_t>(index)];
-}
-
-py::dict describe(const State &state, Expansion &expansion, int64_t index) {
-    const Decision &decision = checked(expansion, index);
-    py::dict result;
-    result["kind"] = name_of(decision.kind);
-    result["func"] = state.next_func().name;
-    if (const Level *level = expansion.level(decision)) {
-        const Problem &problem = *state.space().problem;
-        result["vector_dim"] = decision.vector_dim;
-        result["depth"] = decision.depth;
-        result["level"] = level->is_root() ? "root" : problem.stages[static_cast<size_t>(level->stage)].name;
-    }
-    const auto add_tuple = [&](const char *key, const Extents &extents) {
-        if (!extents.empty()) {
-            result[key] = tuple_of(extents);
-        }
-    };
-    add_tuple("outer_tile", expansion.outer_tile(decision));
-    add_tuple("inner_tile", expansion.inner_tile(decision));
-    add_tuple("tasks", expansion.tasks(decision));
-    return result;
-}
-
-py::tuple features(const State &state) {
-    Evaluator evaluator(state.space_ref());
-    const FeatureTable &table = evaluator.features(state.nest());
-    const auto count = static_cast<py::ssize_t>(table.stages.size());
-    py::array_t<int32_t> stages(count);
-    py::array_t<double> rows({count, static_cast<py::ssize_t>(num_schedule_features)});
-    for (py::ssize_t i = 0; i < count; i++) {
-        const int stage = table.stages[static_cast<size_t>(i)];
-        stages.mutable_at(i) = stage;
-        std::copy(table.row(stage).begin(), table.row(stage).end(), rows.mutable_data(i, 0));
-    }
-    return py::make_tuple(stages, rows);
-}
-
-std::string repr(const Decision &decision) {
-    const auto field = [](const char *name, uint32_t value) {
-        return value == 0 ? "" : std::string(" ") + name + "=" + std::to_string(value);
-    };
-    return std::string("<Decision ") + name_of(decision.kind) + field("vector_dim", decision.vector_dim) +
-           field("depth", decision.depth) + field("tile", decision.tile) + field("inner_tile", decision.inner_tile) +
-           ">";
-}
-
-// An expansion together with the state it belongs to, as Python sees it.
-struct BoundExpansion {
-    State state;
-    Expansion expansion;
-};
 
 std::pair<int64_t, State> random_decision(const State &state, uint64_t seed) {
     Expansion expansion(state);
@@ -153,19 +60,6 @@ std::shared_ptr<Space> space(const py::tuple &pickled) {
                       pickled[2].cast<bool>(), pickled[3].cast<int64_t>());
 }
 
-py::tuple to_tuple(const Decision &decision) {
-    return py::make_tuple(static_cast<int>(decision.kind), decision.vector_dim, decision.depth, decision.tile,
-                          decision.inner_tile);
-}
-
-Decision decision(const py::tuple &pickled) {
-    return {.kind = static_cast<Decision::Kind>(pickled[0].cast<uint8_t>()),
-            .vector_dim = pickled[1].cast<uint8_t>(),
-            .depth = pickled[2].cast<uint16_t>(),
-            .tile = pickled[3].cast<uint32_t>(),
-            .inner_tile = pickled[4].cast<uint32_t>()};
-}
-
 State state(const py::tuple &pickled) {
     State result(pickled[0].cast<std::shared_ptr<Space>>());
     for (const Decision &decision : pickled[1].cast<std::vector<Decision>>()) {
@@ -192,28 +86,6 @@ void bind_space(py::class_<Space, std::shared_ptr<Space>> &type) {
     def_copies(type);
 }
 
-void bind_decision(py::class_<Decision> &type) {
-    type.def(py::self == py::self)
-        .def("__hash__", [](const Decision &decision) { return py::hash(to_tuple(decision)); })
-        .def("__repr__", &repr)
-        .def(py::pickle([](const Decision &decision) { return to_tuple(decision); }, &decision));
-    def_copies(type);
-}
-
-void bind_expansion(py::class_<BoundExpansion> &type) {
-    type.def_property_readonly("count", [](const BoundExpansion &e) { return e.expansion.decisions().size(); })
-        .def("__len__", [](const BoundExpansion &e) { return e.expansion.decisions().size(); })
-        .def(
-            "decision", [](const BoundExpansion &e, int64_t index) { return checked(e.expansion, index); },
-            py::arg("index"))
-        .def(
-            "describe", [](BoundExpansion &e, int64_t index) { return describe(e.state, e.expansion, index); },
-            py::arg("index"))
-        .def(
-            "child", [](BoundExpansion &e, int64_t index) { return e.expansion.child(checked(e.expansion, index)); },
-            py::arg("index"));
-}
-
 void bind_states(py::class_<State> &type) {
     type.def_property_readonly("space", &space_of)
         .def_property_readonly("nest",
@@ -232,13 +104,9 @@ void bind_states(py::class_<State> &type) {
                                    require_incomplete(state);
                                    return state.next_phase() == Phase::Place ? "place" : "parallelize";
                                })
-        .def("expand", [](const State &state) { return BoundExpansion{state, Expansion(state)}; })
+        .def("expand", [](const State &state) { return BoundExpansion(state); })
         .def(
-            "apply",
-            [](const State &state, int64_t index) {
-                Expansion expansion(state);
-                return expansion.child(checked(expansion, index));
-            },
+            "apply", [](const State &state, int64_t index) { return BoundExpansion(state).child(index); },
             py::arg("index"))
         .def(
             "child_if_legal",
@@ -250,7 +118,11 @@ void bind_states(py::class_<State> &type) {
                  Evaluator evaluator(state.space_ref());
                  return state.cost(evaluator);
              })
-        .def("features", &features)
+        .def("features",
+             [](const State &state) {
+                 Evaluator evaluator(state.space_ref());
+                 return to_tuple(evaluator.features(state.nest()));
+             })
         .def("hash", &State::hash, py::arg("depth"))
         .def("directives",
              [](const State &state) {
