@@ -173,8 +173,7 @@ Extents inner_trips(const Extents &size, const Extents &outer_trips) {
 
 Draft tile(NestMaker &make, Level &level, const Extents &outer_trips, RegionsRef outer_regions, bool subtiling) {
     const bool parallel = level.parallel;
-    const Draft outer =
-        split(make, level, outer_trips, inner_trips(level.size, outer_trips), std::move(outer_regions));
+    const Draft outer = split(make, level, outer_trips, inner_trips(level.size, outer_trips), std::move(outer_regions));
     outer->parallel = parallel;
     outer->tileable = subtiling;
     level.tileable = subtiling;
