@@ -28,7 +28,7 @@ RatedChildren<S> rate_children(S &space, const Visited<typename S::State> &visit
         const bool inherits = space.inherits_cost(decision);
         const auto cost = inherits ? std::optional(visited.model_cost) : cost_of_child(space, children, decision);
         if (cost) {
-            rated.push_back({decision, action, inherits, *cost});
+            rated.push_back({decision, action, inherits, static_cast<typename CostOf<S>::Type>(*cost)});
         }
         action++;
     }

@@ -11,13 +11,24 @@
 
 namespace halidegym {
 
+// The type that the costs of a space are computed in.
+template <typename S>
+struct CostOf {
+    using Type = double;
+};
+template <typename S>
+    requires requires { typename S::Cost; }
+struct CostOf<S> {
+    using Type = typename S::Cost;
+};
+
 // An acceptable child, and its cost as the space gave it. Kept by the hundred thousand.
 template <SearchSpace S>
 struct RatedChild {
     typename S::Decision decision;
     uint32_t action : 31;   // index among the legal decisions
     uint32_t inherits : 1;  // whether the cost is the parent's
-    double cost;
+    typename CostOf<S>::Type cost;
 };
 
 // The acceptable children of a state, in the order of its decisions.

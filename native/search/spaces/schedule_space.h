@@ -22,6 +22,7 @@ public:
     using State = halidegym::State;
     using Decision = halidegym::Decision;
     using Children = Expansion;
+    using Cost = float;
 
     // Told the features and the cost of every state that is evaluated, in order.
     using Observer = std::function<void(const FeatureTable &, double)>;
