@@ -172,10 +172,10 @@ private:
         return cost;
     }
 
-    // What siblings left behind makes no difference.
+    // What siblings and another parent left behind makes no difference.
     void check_backwards(Expansion &expansion, std::span<const std::optional<double>> costs) {
         const LevelRef &parent = expansion.state().nest();
-        evaluator_.cost(parent);
+        evaluator_.cost(space_->empty_nest);
         for (size_t i = costs.size(); i-- > 0;) {
             bench_.clear();
             const auto cost = evaluator_.cost_of_child(parent, *expansion.child_nest(bench_, expansion.decisions()[i]));
