@@ -12,7 +12,10 @@
 
 #include "cost/nest_table.h"
 #include "example_problem.h"
-#include "search/spaces/schedule_space.h"
+#include "nest/hash.h"
+#include "nest/nest_maker.h"
+#include "state/evaluator.h"
+#include "state/state.h"
 
 using namespace halidegym;
 
@@ -115,7 +118,7 @@ public:
 
     Walk(std::string what, SpaceRef space, uint32_t seed)
         : what_(std::move(what)), space_(std::move(space)), table_(*space_->problem), evaluator_(space_),
-          hashes_(space_), random_(seed) {}
+          random_(seed) {}
 
     void run(Style style) {
         State state(space_);
@@ -167,15 +170,15 @@ private:
         expect(what + ": accepted", is_accepted == cost.has_value());
 
         for (const int depth : {0, 2, 5}) {
-            expect(what + ": hash", hashes_.hash_of_child(expansion, decision, depth) == built.hash(depth));
+            expect(what + ": hash", structural_hash(seen, built.num_decisions_made(), depth) == built.hash(depth));
         }
         return cost;
     }
 
-    // What siblings left behind makes no difference.
+    // What siblings and another parent left behind makes no difference.
     void check_backwards(Expansion &expansion, std::span<const std::optional<double>> costs) {
         const LevelRef &parent = expansion.state().nest();
-        evaluator_.cost(parent);
+        evaluator_.cost(space_->empty_nest);
         for (size_t i = costs.size(); i-- > 0;) {
             bench_.clear();
             const auto cost = evaluator_.cost_of_child(parent, *expansion.child_nest(bench_, expansion.decisions()[i]));
@@ -188,7 +191,6 @@ private:
     NestTable table_;
     Evaluator evaluator_;
     Workbench bench_;
-    ScheduleSpace hashes_;
     std::mt19937 random_;
 };
 
