@@ -41,8 +41,8 @@ concept DrawsDecisions = SearchSpace<S> && requires(S &space, typename S::Childr
     { space.random_decision(children, random) } -> std::same_as<std::optional<typename S::Decision>>;
 };
 
-// A decision drawn uniformly among the legal ones, out of children that may be unlisted. Draws no number if there is no
-// choice; empty if there is no decision at all.
+// A decision drawn uniformly among the legal ones. Draws no number if there is no choice; empty if there is no decision
+// at all.
 template <SearchSpace S, typename Random>
 std::optional<typename S::Decision> random_decision(S &space, typename S::Children &children, Random &random) {
     if constexpr (DrawsDecisions<S, Random>) {
@@ -56,14 +56,6 @@ std::optional<typename S::Decision> random_decision(S &space, typename S::Childr
     }
 }
 
-// Such a decision, and where it leads.
-template <SearchSpace S, typename Random>
-std::optional<Step<S>> random_child(S &space, const typename S::State &state, Random &random) {
-    auto children = unlisted_children(space, state);
-    const auto decision = random_decision(space, children, random);
-    return decision ? std::optional(Step<S>(*decision, children.child(*decision))) : std::nullopt;
-}
-
 // Can tell whether a decision is legal without listing all.
 template <typename S>
 concept KnowsLegality =
@@ -71,7 +63,7 @@ concept KnowsLegality =
         { space.is_legal(children, decision) } -> std::same_as<bool>;
     };
 
-// Whether a decision, which may belong to another state, is one of these children, which may be unlisted.
+// Whether a decision, which may belong to another state, is one of these children.
 template <SearchSpace S>
 bool is_legal(S &space, typename S::Children &children, const typename S::Decision &decision) {
     if constexpr (KnowsLegality<S>) {
@@ -80,6 +72,24 @@ bool is_legal(S &space, typename S::Children &children, const typename S::Decisi
         const auto decisions = children.decisions();
         return std::find(decisions.begin(), decisions.end(), decision) != decisions.end();
     }
+}
+
+// Children for `random_decision` and `is_legal`: without a list if neither needs one.
+template <SearchSpace S>
+typename S::Children children_to_draw_from(S &space, const typename S::State &state) {
+    if constexpr (DrawsDecisions<S> && KnowsLegality<S>) {
+        return unlisted_children(space, state);
+    } else {
+        return space.children(state);
+    }
+}
+
+// Such a decision, and where it leads.
+template <SearchSpace S, typename Random>
+std::optional<Step<S>> random_child(S &space, const typename S::State &state, Random &random) {
+    auto children = children_to_draw_from(space, state);
+    const auto decision = random_decision(space, children, random);
+    return decision ? std::optional(Step<S>(*decision, children.child(*decision))) : std::nullopt;
 }
 
 // Can build the states of a walk faster, as all of them but the last are left at once.
@@ -99,13 +109,13 @@ void start_walk(S &space, const typename S::State &state) {
     }
 }
 
-// Unlisted children of the last state of the walk, which must not outlive it.
+// Children of the last state of the walk to draw from, which must not outlive it.
 template <SearchSpace S>
 typename S::Children children_of_walk(S &space, const typename S::State &state) {
     if constexpr (BuildsWalks<S>) {
         return space.children_of_walk(state);
     } else {
-        return unlisted_children(space, state);
+        return children_to_draw_from(space, state);
     }
 }
 

@@ -223,7 +223,7 @@ template <SearchSpace S>
 std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t parent, State state) {
     const Node &node = nodes_[parent];
     if (node.num_decisions == 0 || 2 * node.num_children < node.num_decisions) {
-        auto children = unlisted_children(space, state);
+        auto children = children_to_draw_from(space, state);
         const auto drawn = best_drawn(space, children, options_.simulation.draws,
                                       [&] { return draw_untried(space, parent, children); });
         evaluations_ += drawn.evaluations;
