@@ -232,7 +232,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._problem_index = 0
         self._is_over = True
         self._turn = OneThread()
-        self._native.start(self.prepared_problem.space.initial_state())
+        self._native.start(self.prepared_problem.initial_state)
         self.reward: Reward = RewardByCost()
         """What the end of an episode is worth; the wrappers of `halidegym.rewards` replace it."""
 
@@ -254,7 +254,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             if self._num_problems > 1:
                 index = int(self.np_random.integers(self._num_problems))
             problem = self._prepared[index]
-            return self._go_to(index, problem, problem.space.initial_state(), False)
+            return self._go_to(index, problem, problem.initial_state, False)
         finally:
             self._turn.end()
 

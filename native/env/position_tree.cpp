@@ -23,6 +23,7 @@ const PositionTree::Node *PositionTree::offer(Slot &slot, Position &position) {
     if (!slot.is_met_.exchange(true, std::memory_order_relaxed) || *bytes_in_use_ >= max_bytes) {
         return nullptr;
     }
+    position.shrink();
     auto node = std::make_unique<const Node>(std::move(position));
     const Node *other = nullptr;
     if (!slot.node_.compare_exchange_strong(other, node.get(), std::memory_order_acq_rel)) {
