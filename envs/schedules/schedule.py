@@ -39,7 +39,8 @@ class Schedule:
         if not state.is_complete:
             state.directives()  # raises
         schedule = cls.__new__(cls)
-        vars(schedule).update(problem=problem, _state=state)
+        values = vars(schedule)
+        values["problem"], values["_state"] = problem, state
         return schedule
 
     @classmethod

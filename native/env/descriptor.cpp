@@ -10,6 +10,9 @@ namespace halidegym {
 
 namespace {
 
+// Among the decisions that follow the last twin.
+constexpr size_t farthest_twin = 4;
+
 void write_trips(const Extents &trips, float *out) {
     std::transform(trips.begin(), trips.end(), out, std::ref(scaled_trips));
 }
@@ -22,20 +25,48 @@ bool is_at_tile(const Decision &decision) {
 
 }  // namespace
 
-void DescriptorWriter::write(const Decision &decision, float *row) {
+void DescriptorWriter::write(size_t action) {
+    const Decision &decision = decisions_[action];
+    float *row = &rows_[action * columns_];
+    if (decision.kind == Decision::Kind::Parallelize) {
+        row[static_cast<size_t>(decision.kind)] = 1;
+        write_trips(expansion_.tasks(decision), row + columns_ - 2 * loops_);
+    } else if (const Level *level = expansion_.level(decision)) {
+        if (!copy_twin(action)) {
+            write_placement(decision, *level, row);
+        }
+    } else {
+        row[static_cast<size_t>(decision.kind)] = 1;
+    }
+}
+
+bool DescriptorWriter::copy_twin(size_t action) {
+    Decision wanted = decisions_[action];
+    if (action > 0 && decisions_[action - 1].vector_dim != wanted.vector_dim) {
+        twin_ = twins_end_;
+        twins_end_ = action;
+    }
+    for (size_t i = twin_; i < std::min(twin_ + farthest_twin, twins_end_); i++) {
+        wanted.vector_dim = decisions_[i].vector_dim;
+        if (decisions_[i] == wanted) {
+            float *row = std::copy_n(&rows_[i * columns_], columns_, &rows_[action * columns_]) - columns_;
+            row[ObservationShape::num_kinds + 1] = static_cast<float>(decisions_[action].vector_dim + 1);
+            twin_ = i + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+void DescriptorWriter::write_placement(const Decision &decision, const Level &level, float *row) {
+    go_to_site(decision, level);
     row[static_cast<size_t>(decision.kind)] = 1;
     float *scalars = row + ObservationShape::num_kinds;
-    float *trips = scalars + ObservationShape::num_scalars;
-    if (decision.kind == Decision::Kind::Parallelize) {
-        write_trips(expansion_.tasks(decision), trips + loops_);
-    } else if (const Level *level = expansion_.level(decision)) {
-        go_to_site(decision, *level);
-        scalars[0] = decision.depth;
-        scalars[1] = static_cast<float>(decision.vector_dim + 1);
-        scalars[2] = static_cast<float>(level->stage + 1);
-        std::ranges::copy(site_trips_, trips);
-        write_trips(inner_tile(decision), trips + site_trips_.size());
-    }
+    scalars[0] = decision.depth;
+    scalars[1] = static_cast<float>(decision.vector_dim + 1);
+    scalars[2] = static_cast<float>(level.stage + 1);
+    float *trips = std::ranges::copy(site_trips_, scalars + ObservationShape::num_scalars).out;
+    write_trips(inner_tile(decision), trips);
 }
 
 void DescriptorWriter::go_to_site(const Decision &decision, const Level &level) {

@@ -98,9 +98,9 @@ void PositionMaker::add_decisions(Position &position) {
     }
     const auto columns = static_cast<size_t>(shape_.descriptor_size());
     position.descriptors.assign(count * columns, 0.0f);
-    DescriptorWriter writer(shape_, *expansion_);
+    DescriptorWriter writer(shape_, *expansion_, position.presented, position.descriptors);
     for (size_t action = 0; action < count; action++) {
-        writer.write(position.presented[action], &position.descriptors[action * columns]);
+        writer.write(action);
     }
 }
 
