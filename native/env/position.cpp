@@ -29,10 +29,10 @@ size_t Position::bytes() const {
 PositionMaker::PositionMaker(SpaceRef space, ObservationShape shape)
     : evaluator_(space), shape_(shape), rows_(static_cast<size_t>(space->problem->num_stages())) {}
 
-std::span<const Decision> PositionMaker::list_decisions(const State &state) {
+std::span<const Decision> PositionMaker::list_decisions(const State &state, Workbench &bench) {
     expansion_.reset();
-    bench_.clear();
-    return expansion_.emplace(state, bench_).decisions();
+    bench.clear();
+    return expansion_.emplace(state, bench).decisions();
 }
 
 Position PositionMaker::make(const LevelRef &before) {
@@ -47,6 +47,7 @@ Position PositionMaker::make(const LevelRef &before) {
     }
     add_schedule(position, before);
     add_decisions(position);
+    expansion_.reset();
     return position;
 }
 

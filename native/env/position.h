@@ -45,8 +45,9 @@ class PositionMaker {
 public:
     PositionMaker(SpaceRef space, ObservationShape shape);
 
-    // The legal decisions of a state, until the next call.
-    std::span<const Decision> list_decisions(const State &state);
+    // The legal decisions of a state, until the next call. They are found by means of `bench`, which must stay until
+    // then or a position is made.
+    std::span<const Decision> list_decisions(const State &state, Workbench &bench);
     // Of the state whose decisions were listed last. `before` is the nest that one decision led here from, null if
     // there were several or none. Throws InvalidParameter if a complete schedule's cost is no number.
     Position make(const LevelRef &before);
@@ -68,7 +69,6 @@ private:
     Evaluator evaluator_;
     LevelRef started_;  // whose children the evaluator knows cheaply; null if none
     ObservationShape shape_;
-    Workbench bench_;  // of what the decisions are found by
     std::optional<Expansion> expansion_;
     std::optional<Position> spare_;
     std::vector<ScaledRow> rows_;  // by stage

@@ -35,6 +35,21 @@ const PositionTree::Node *PositionTree::offer(Slot &slot, Position &position) {
     return node.release();
 }
 
+std::unique_ptr<Workbench> PositionTree::take_bench() {
+    const std::scoped_lock lock(benches_mutex_);
+    if (benches_.empty()) {
+        return std::make_unique<Workbench>();
+    }
+    auto bench = std::move(benches_.back());
+    benches_.pop_back();
+    return bench;
+}
+
+void PositionTree::give_back(std::unique_ptr<Workbench> bench) {
+    const std::scoped_lock lock(benches_mutex_);
+    benches_.push_back(std::move(bench));
+}
+
 std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space) {
     const std::scoped_lock lock(mutex_);
     const auto known = std::ranges::find(trees_, space, [](const auto &tree) { return tree->space(); });
