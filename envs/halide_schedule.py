@@ -232,7 +232,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._problem_index = 0
         self._is_over = True
         self._turn = OneThread()
-        self._native.start(self.prepared_problem.space.initial_state())
+        self._native.start(self.prepared_problem.initial_state)
         self.reward: Reward = RewardByCost()
         """What the end of an episode is worth; the wrappers of `halidegym.rewards` replace it."""
 
@@ -254,7 +254,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             if self._num_problems > 1:
                 index = int(self.np_random.integers(self._num_problems))
             problem = self._prepared[index]
-            return self._go_to(index, problem, problem.space.initial_state(), False)
+            return self._go_to(index, problem, problem.initial_state, False)
         finally:
             self._turn.end()
 
@@ -270,10 +270,10 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         try:
             if self._is_over:
                 raise gym.error.ResetNeeded("The episode is over: call reset() first")
-            is_legal = self._native.step(index)
-            observation, info = self._look()
+            observation, action_mask, num_legal_decisions, is_legal = self._native.step_and_look(index)
+            info = self._info(action_mask, num_legal_decisions)
             info["illegal_action"] = not is_legal
-            if info["num_legal_decisions"] > 0:
+            if num_legal_decisions > 0:
                 return observation, 0.0, False, False, info
             self._is_over = True
             reward, more = outcome(self._native, self.prepared_problem, self.reward)
@@ -331,7 +331,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._problem_index = index
         self._native.start(state)
         self._is_over = is_over
-        return self._look()
+        observation, action_mask, num_legal_decisions = self._native.look()
+        return observation, self._info(action_mask, num_legal_decisions)
 
     def close(self) -> None:
         """Free what the reward holds."""
@@ -385,11 +386,9 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         """
         return self.prepared_problem.greedy.state
 
-    def _look(self) -> tuple[Observation, dict[str, Any]]:
-        observation, action_mask, num_legal_decisions = self._native.look()
-        info: dict[str, Any] = {
+    def _info(self, action_mask: NDArray[np.int8], num_legal_decisions: int) -> dict[str, Any]:
+        return {
             "action_mask": action_mask,
             "num_legal_decisions": num_legal_decisions,
             "decisions_truncated": num_legal_decisions > self._max_decisions,
         }
-        return observation, info

@@ -1245,6 +1245,12 @@ class Environment(_Bound):
         """The observation as a dict of new arrays, each of one dimension."""
     def look(self) -> tuple[dict[str, NDArray[Any]], NDArray[np.int8], int]:
         """`observe()`, a copy of its action mask, and `num_legal_decisions`: what each step asks for, in one call."""
+    def step_and_look(self, action: int) -> tuple[dict[str, NDArray[Any]], NDArray[np.int8], int, bool]:
+        """`step(action)` and what `look()` returns then, with the legality of the action at the end, in one call.
+
+        Raises:
+            InvalidParameter: see `step`.
+        """
     def cost(self) -> float:
         """Of the complete schedule.
 

@@ -18,6 +18,7 @@ class PreparedProblem:
         problem: the problem.
         rules: what its search space allows.
         space: the search space.
+        initial_state: the state in which nothing is decided.
         shape: the least sizes of an observation.
         fingerprint: of costs.
     """
@@ -26,6 +27,7 @@ class PreparedProblem:
         self.problem = problem
         self.rules = rules
         self.space = rules.space(problem, weights)
+        self.initial_state = self.space.initial_state()
         self.shape = _core.ObservationShape.of(self.space)
         self.fingerprint: Fingerprint = fingerprint(problem, weights)
 
@@ -38,13 +40,22 @@ class PreparedProblem:
         """
         return _core.beam_search(self.space, _core.BeamOptions(beam_size=1)).solutions[0]
 
+    @functools.cached_property
+    def greedy_cost(self) -> float:
+        """The cost of what greedy search finds.
+
+        Raises:
+            SearchExhausted: see `greedy`.
+        """
+        return self.greedy.cost
+
     def __getstate__(self) -> dict[str, object]:
         """All but what is searched for again when it is asked for."""
-        return {name: value for name, value in vars(self).items() if name != "greedy"}
+        return {name: value for name, value in vars(self).items() if name not in ("greedy", "greedy_cost")}
 
     def speedup(self, cost: float) -> float:
         """Cost of the greedy schedule / this cost; NaN if greedy search finds no schedule within the memory limit."""
         try:
-            return self.greedy.cost / cost
+            return self.greedy_cost / cost
         except _core.SearchExhausted:
             return math.nan

@@ -155,7 +155,7 @@ class _GreedyPlan:
 
     def __init__(self, problem: PreparedProblem) -> None:
         self._problem = problem
-        self.cost = problem.greedy.cost
+        self.cost = problem.greedy_cost
 
     @property
     def schedule(self) -> Schedule:

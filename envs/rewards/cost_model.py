@@ -23,7 +23,7 @@ class RewardByCost(Reward):
             SearchExhausted: greedy search finds no schedule within the problem's limits.
         """
         if self.baseline == "greedy":
-            return problem.greedy.cost
+            return problem.greedy_cost
         plan = self.baseline_plan(problem)
         if plan is None:
             assert isinstance(self.baseline, int | float)

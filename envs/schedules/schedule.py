@@ -6,6 +6,7 @@ import dataclasses
 import keyword
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import halide as hl
 
@@ -35,7 +36,12 @@ class Schedule:
         Raises:
             InvalidParameter: decisions are still to be made.
         """
-        return cls(problem, tuple(state.directives()), state.dump())
+        if not state.is_complete:
+            state.directives()  # raises
+        schedule = cls.__new__(cls)
+        values = vars(schedule)
+        values["problem"], values["_state"] = problem, state
+        return schedule
 
     @classmethod
     def from_actions(cls, problem: SchedulingProblem, rules: Rules, actions: Sequence[int]) -> Schedule:
@@ -48,6 +54,21 @@ class Schedule:
         for action in actions:
             state = state.apply(action)
         return cls.from_state(problem, state)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """What a state tells, once it is asked for: most schedules that episodes end with are never looked at."""
+            values = vars(self)
+            if (state := values.get("_state")) is not None:
+                values.update(directives=tuple(state.directives()), nest=state.dump())
+                values.pop("_state", None)
+            if name not in values:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return values[name]
+
+    def __reduce__(self) -> tuple[type[Schedule], tuple[object, ...]]:
+        return type(self), (self.problem, self.directives, self.nest)
 
     def cpp(self, *, function: str | None = None) -> str:
         """C++ source that schedules a pipeline.

@@ -65,13 +65,26 @@ py::dict observe(const Environment &environment) {
     return arrays;
 }
 
-py::tuple look(const Environment &environment) {
+template <typename... More>
+py::tuple look_with(const Environment &environment, More... more) {
     py::dict arrays;
     const Observation view = observe_into(arrays, environment);
     std::span<int8_t> copy;
     py::object action_mask = new_array(environment.shape().decisions, copy);
     std::ranges::copy(view.action_mask, copy.begin());
-    return py::make_tuple(std::move(arrays), std::move(action_mask), environment.num_legal_decisions());
+    return py::make_tuple(std::move(arrays), std::move(action_mask), environment.num_legal_decisions(), more...);
+}
+
+py::tuple look(const Environment &environment) {
+    return look_with(environment);
+}
+
+py::tuple step_and_look(Environment &environment, int64_t action) {
+    const bool is_legal = [&] {
+        const UnlockedWork work;
+        return environment.step(action);
+    }();
+    return look_with(environment, is_legal);
 }
 
 Array<int64_t> presented_decisions(const Environment &environment) {
@@ -121,6 +134,7 @@ void bind_env(py::module_ &m) {
              "Take a decision; whether the action was legal.")
         .def("observe", &observe, "The observation as a dict of new arrays, each of one dimension.")
         .def("look", &look, "The observation, a copy of its action mask, and the number of legal decisions.")
+        .def("step_and_look", &step_and_look, py::arg("action"), "A step, what `look` returns then, and its legality.")
         .def("cost", &Environment::cost, "Of the complete schedule.")
         .def_property_readonly("state", &Environment::state)
         .def_property_readonly("shape", [](const Environment &environment) { return environment.shape(); })

@@ -36,11 +36,11 @@ void Episode::restart() {
         throw InvalidParameter("The environment is in no state yet; reset it");
     }
     if (first_->num_decisions_made() > 0) {
-        enter(*first_, false, nullptr);
+        enter(*first_, nullptr, nullptr);
     } else if (const auto *root = tree_->root().node()) {
         node_ = root;
     } else {
-        enter(*first_, false, &tree_->root());
+        enter(*first_, nullptr, &tree_->root());
     }
 }
 
@@ -56,27 +56,37 @@ bool Episode::step(int64_t action) {
     if (const auto *next = slot != nullptr ? slot->node() : nullptr) {
         node_ = next;
     } else {
-        enter(here.state.apply(here.presented[taken]), true, slot);
+        enter(here.state.apply(here.presented[taken]), &here.state, slot);
     }
     return is_legal;
 }
 
-void Episode::enter(State state, bool may_complete, PositionTree::Slot *slot) {
-    const auto is_forced = [&](const Expansion &expansion) {
-        return skip_forced_ && expansion.decisions().size() == 1 &&
-               (may_complete || state.num_decisions_made() + 1 < state.num_decisions());
-    };
-    std::optional<Expansion> expansion(std::in_place, state);
-    while (is_forced(*expansion)) {
-        state = expansion->child(expansion->decisions().front());
-        expansion.emplace(state);
-    }
+void Episode::enter(State state, const State *before, PositionTree::Slot *slot) {
     if (!maker_) {
         maker_.emplace(tree_->space(), shape_);
     }
-    Position position = maker_->make(state, *expansion);
+    const auto is_forced = [&](std::span<const Decision> decisions) {
+        return skip_forced_ && decisions.size() == 1 &&
+               (before != nullptr || state.num_decisions_made() + 1 < state.num_decisions());
+    };
+    LevelRef nest_before = before != nullptr ? before->nest() : nullptr;
+    auto bench = tree_->take_bench();
+    auto decisions = maker_->list_decisions(state, *bench);
+    while (is_forced(decisions)) {
+        State next = state.apply(decisions.front());
+        if (next.nest() != state.nest()) {
+            nest_before = nullptr;
+        }
+        state = std::move(next);
+        decisions = maker_->list_decisions(state, *bench);
+    }
+    Position position = maker_->make(nest_before);
+    tree_->give_back(std::move(bench));
     node_ = slot != nullptr ? tree_->offer(*slot, position) : nullptr;
     if (node_ == nullptr) {
+        if (own_) {
+            maker_->recycle(*std::move(own_));
+        }
         own_ = std::move(position);
     }
 }

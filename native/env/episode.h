@@ -38,7 +38,8 @@ public:
     bool skips_forced() const { return skip_forced_; }
 
 private:
-    void enter(State state, bool may_complete, PositionTree::Slot *slot);
+    // `before` is the state that a decision led from; null at the beginning.
+    void enter(State state, const State *before, PositionTree::Slot *slot);
 
     ObservationShape shape_;
     bool skip_forced_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "env/descriptor.h"
 #include "env/scaling.h"
 
 namespace halidegym {
@@ -11,29 +12,14 @@ namespace {
 // A few levels of a nest with their regions.
 constexpr size_t bytes_of_state = 4096;
 
-void write_trips(const Extents &trips, float *out) {
-    std::transform(trips.begin(), trips.end(), out, std::ref(scaled_trips));
-}
-
-void write_descriptor(const Decision &decision, Expansion &expansion, int loops, float *row) {
-    row[static_cast<size_t>(decision.kind)] = 1;
-    float *scalars = row + ObservationShape::num_kinds;
-    float *level_trips = scalars + ObservationShape::num_scalars;
-    float *outer_trips = level_trips + loops;
-    float *inner_trips = outer_trips + loops;
-    if (decision.kind == Decision::Kind::Parallelize) {
-        write_trips(expansion.tasks(decision), outer_trips);
-    } else if (const Level *level = expansion.level(decision)) {
-        scalars[0] = decision.depth;
-        scalars[1] = static_cast<float>(decision.vector_dim + 1);
-        scalars[2] = static_cast<float>(level->stage + 1);
-        write_trips(level->size, level_trips);
-        write_trips(expansion.outer_tile(decision), outer_trips);
-        write_trips(expansion.inner_tile(decision), inner_trips);
-    }
-}
-
 }  // namespace
+
+void Position::shrink() {
+    presented.shrink_to_fit();
+    descriptors.shrink_to_fit();
+    scheduled.shrink_to_fit();
+    schedule_features.shrink_to_fit();
+}
 
 size_t Position::bytes() const {
     return sizeof(Position) + bytes_of_state + presented.capacity() * sizeof(Decision) +
@@ -43,20 +29,46 @@ size_t Position::bytes() const {
 PositionMaker::PositionMaker(SpaceRef space, ObservationShape shape)
     : evaluator_(space), shape_(shape), rows_(static_cast<size_t>(space->problem->num_stages())) {}
 
-Position PositionMaker::make(const State &state, Expansion &expansion) {
-    Position position(state);
+std::span<const Decision> PositionMaker::list_decisions(const State &state, Workbench &bench) {
+    expansion_.reset();
+    bench.clear();
+    return expansion_.emplace(state, bench).decisions();
+}
+
+Position PositionMaker::make(const LevelRef &before) {
+    const State &state = expansion_.value().state();
+    Position position = spare_ ? *std::exchange(spare_, std::nullopt) : Position(state);
+    position.state = state;
+    position.cost = std::numeric_limits<double>::quiet_NaN();
     if (state.is_complete()) {
+        started_ = nullptr;
         position.cost = state.cost(evaluator_);
+        started_ = state.nest();
     }
-    add_schedule(position);
-    add_decisions(position, expansion);
+    add_schedule(position, before);
+    add_decisions(position);
+    expansion_.reset();
     return position;
 }
 
-void PositionMaker::add_schedule(Position &position) {
-    const State &state = position.state;
-    const FeatureTable &features = state.is_complete() ? evaluator_.last_features() : evaluator_.features(state.nest());
+const FeatureTable &PositionMaker::features(const State &state, const LevelRef &before) {
+    if (state.is_complete()) {
+        return evaluator_.last_features();
+    }
+    if (before && started_ == before) {
+        evaluator_.accepts_child(before, *state.nest());
+        return evaluator_.last_features();
+    }
+    started_ = nullptr;
+    const FeatureTable &features = evaluator_.features(state.nest());
+    started_ = state.nest();
+    return features;
+}
+
+void PositionMaker::add_schedule(Position &position, const LevelRef &before) {
+    const FeatureTable &features = this->features(position.state, before);
     position.scheduled = features.stages;
+    position.schedule_features.clear();
     position.schedule_features.reserve(features.stages.size() * num_schedule_features);
     for (const int stage : features.stages) {
         const float *row = scale(stage, features.row(stage));
@@ -75,16 +87,21 @@ const float *PositionMaker::scale(int stage, const FeatureRow &row) {
     return known.scaled.data();
 }
 
-void PositionMaker::add_decisions(Position &position, Expansion &expansion) const {
-    const auto legal = expansion.decisions();
+void PositionMaker::add_decisions(Position &position) {
+    const auto legal = expansion_->decisions();
+    const size_t count = std::min(legal.size(), static_cast<size_t>(shape_.decisions));
     position.num_legal = legal.size();
-    position.presented.resize(std::min(legal.size(), static_cast<size_t>(shape_.decisions)));
-    position.descriptors.resize(position.presented.size() * static_cast<size_t>(shape_.descriptor_size()));
-    float *row = position.descriptors.data();
-    for (size_t action = 0; action < position.presented.size(); action++) {
-        const Decision &decision = position.presented[action] = legal[position.decision_index(action)];
-        write_descriptor(decision, expansion, shape_.loops, row);
-        row += shape_.descriptor_size();
+    position.presented.assign(legal.begin(), legal.begin() + static_cast<std::ptrdiff_t>(count));
+    if (count < legal.size()) {
+        for (size_t action = 0; action < count; action++) {
+            position.presented[action] = legal[position.decision_index(action)];
+        }
+    }
+    const auto columns = static_cast<size_t>(shape_.descriptor_size());
+    position.descriptors.assign(count * columns, 0.0f);
+    DescriptorWriter writer(shape_, *expansion_, position.presented, position.descriptors);
+    for (size_t action = 0; action < count; action++) {
+        writer.write(action);
     }
 }
 

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,8 @@ struct Position {
     bool is_over() const { return presented.empty(); }
     // The index among all legal decisions of the one that an action stands for.
     size_t decision_index(size_t action) const { return action * num_legal / presented.size(); }
+    // To be kept for long.
+    void shrink();
     // About what it occupies, and the part of the nest that it does not share with the position before.
     size_t bytes() const;
 };
@@ -41,12 +45,19 @@ class PositionMaker {
 public:
     PositionMaker(SpaceRef space, ObservationShape shape);
 
-    // `expansion` is that of the state. Throws InvalidParameter if a complete schedule's cost is no number.
-    Position make(const State &state, Expansion &expansion);
+    // The legal decisions of a state, until the next call. They are found by means of `bench`, which must stay until
+    // then or a position is made.
+    std::span<const Decision> list_decisions(const State &state, Workbench &bench);
+    // Of the state whose decisions were listed last. `before` is the nest that one decision led here from, null if
+    // there were several or none. Throws InvalidParameter if a complete schedule's cost is no number.
+    Position make(const LevelRef &before);
+    // The next position takes over its memory.
+    void recycle(Position position) { spare_ = std::move(position); }
 
 private:
-    void add_schedule(Position &position);
-    void add_decisions(Position &position, Expansion &expansion) const;
+    void add_schedule(Position &position, const LevelRef &before);
+    const FeatureTable &features(const State &state, const LevelRef &before);
+    void add_decisions(Position &position);
     const float *scale(int stage, const FeatureRow &row);
 
     // A row as it was scaled last. Most entries are what they were a decision before.
@@ -56,7 +67,10 @@ private:
     };
 
     Evaluator evaluator_;
+    LevelRef started_;  // whose children the evaluator knows cheaply; null if none
     ObservationShape shape_;
+    std::optional<Expansion> expansion_;
+    std::optional<Position> spare_;
     std::vector<ScaledRow> rows_;  // by stage
 };
 

@@ -23,6 +23,7 @@ const PositionTree::Node *PositionTree::offer(Slot &slot, Position &position) {
     if (!slot.is_met_.exchange(true, std::memory_order_relaxed) || *bytes_in_use_ >= max_bytes) {
         return nullptr;
     }
+    position.shrink();
     auto node = std::make_unique<const Node>(std::move(position));
     const Node *other = nullptr;
     if (!slot.node_.compare_exchange_strong(other, node.get(), std::memory_order_acq_rel)) {
@@ -32,6 +33,21 @@ const PositionTree::Node *PositionTree::offer(Slot &slot, Position &position) {
     bytes_ += bytes;
     *bytes_in_use_ += bytes;
     return node.release();
+}
+
+std::unique_ptr<Workbench> PositionTree::take_bench() {
+    const std::scoped_lock lock(benches_mutex_);
+    if (benches_.empty()) {
+        return std::make_unique<Workbench>();
+    }
+    auto bench = std::move(benches_.back());
+    benches_.pop_back();
+    return bench;
+}
+
+void PositionTree::give_back(std::unique_ptr<Workbench> bench) {
+    const std::scoped_lock lock(benches_mutex_);
+    benches_.push_back(std::move(bench));
 }
 
 std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space) {

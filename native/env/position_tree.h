@@ -11,8 +11,8 @@
 namespace halidegym {
 
 // The positions that the episodes of one space come through again and again, found by the actions that lead to them:
-// the first ones of any pipeline, and all of a small one. Threads share it without locks; positions stay until the tree
-// goes.
+// the first ones of any pipeline, and all of a small one. Threads share these without locks; positions stay until the
+// tree goes.
 //
 // A position is kept when it is met for the second time, since most that a random episode meets are never met again.
 class PositionTree {
@@ -65,9 +65,16 @@ public:
     // position as it is.
     const Node *offer(Slot &slot, Position &position);
 
+    // Working memory for states of this space. The one given back last is the next one taken, so that threads that step
+    // many environments stay within their caches.
+    std::unique_ptr<Workbench> take_bench();
+    void give_back(std::unique_ptr<Workbench> bench);
+
 private:
     SpaceRef space_;
     std::shared_ptr<const ProblemTables> tables_;
+    std::mutex benches_mutex_;
+    std::vector<std::unique_ptr<Workbench>> benches_;
     std::shared_ptr<std::atomic<size_t>> bytes_in_use_;
     std::atomic<size_t> bytes_ = 0;  // of them, this tree's
     Slot root_;

@@ -240,7 +240,12 @@ std::vector<Decision> Placements::enumerate() {
     for (int depth = all.num_levels - 1; depth >= 0; depth--) {
         append(slide_block(depth));
     }
+    int64_t most = 0;
+    for (const Block &block : open) {
+        most += block.size;
+    }
     std::vector<Decision> decisions;
+    decisions.reserve(all.vector_dimensions.size * static_cast<size_t>(most));
     for (const int vector_dim : all.vector_dimensions) {
         for (const Block &block : open) {
             append_options(block, vector_dim, decisions);

@@ -112,6 +112,10 @@ Expansion::Expansion(const State &state) : Expansion(state, Unlisted{}) {
     all();
 }
 
+Expansion::Expansion(const State &state, NestMaker &make) : Expansion(state, Unlisted{&make}) {
+    all();
+}
+
 void Expansion::enumerate() {
     is_listed_ = true;
     if (placements_) {

@@ -76,6 +76,8 @@ public:
         NestMaker *make = nullptr;  // of what its children share, and so of all that are asked for; null: they last
     };
     Expansion(const State &state, Unlisted unlisted);
+    // With a list, and with what its children share made by `make`: ask for none that shall last longer.
+    Expansion(const State &state, NestMaker &make);
 
     const State &state() const { return state_; }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 
 import pytest
@@ -53,6 +54,17 @@ def test_schedule_is_a_picklable_value() -> None:
     assert hash(copy) == hash(schedule)
     assert (copy.cpp(), copy.python(), copy.loop_nest()) == (schedule.cpp(), schedule.python(), schedule.loop_nest())
     assert random_schedule(problem, 1) != schedule
+
+
+def test_what_a_schedule_tells_does_not_depend_on_when_it_is_asked() -> None:
+    problem = problem_of("blur")
+    schedule = random_schedule(problem, 0)
+    nest = schedule.nest
+    assert Schedule(problem, schedule.directives, nest) == random_schedule(problem, 0)
+    assert not hasattr(schedule, "unknown")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        schedule.nest = ""  # type: ignore[misc]
+    assert schedule.nest == nest
 
 
 def test_incomplete_state_is_no_schedule() -> None:
