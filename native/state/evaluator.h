@@ -26,6 +26,9 @@ public:
     // Whether what one decision makes of `parent` keeps all limits.
     bool accepts_child(const LevelRef &parent, const Level &child);
 
+    // Lets go of the nest that was rated last.
+    void release() { parent_ = nullptr; }
+
     // Of the nest rated last; valid until the next call.
     const FeatureTable &last_features() { return table_.table(); }
 

@@ -82,6 +82,7 @@ private:
     // Those of a walk that nobody refers to any longer, or new ones.
     std::shared_ptr<PassingNests> passing_nests(const LevelRef &start) {
         walk_ = nullptr;
+        evaluator_.release();
         auto unused = std::ranges::find(walks_, 1, &std::shared_ptr<PassingNests>::use_count);
         if (unused == walks_.end()) {
             unused = walks_.insert(unused, std::make_shared<PassingNests>());
