@@ -63,7 +63,7 @@ def test_what_a_schedule_tells_does_not_depend_on_when_it_is_asked() -> None:
     assert Schedule(problem, schedule.directives, nest) == random_schedule(problem, 0)
     assert not hasattr(schedule, "unknown")
     with pytest.raises(dataclasses.FrozenInstanceError):
-        schedule.nest = ""  # type: ignore[misc]
+        schedule.nest = ""
     assert schedule.nest == nest
 
 
