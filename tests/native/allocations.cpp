@@ -26,17 +26,7 @@ constexpr int64_t rollout_allocations = 105318;
 // Any weights that tell schedules apart will do.
 Weights example_weights() {
     std::mt19937 random(0);
-    const auto fill = [&](auto &tensor) {
-        std::ranges::generate(tensor, [&] { return static_cast<float>(random() % 1000) * 1e-5f; });
-    };
-    Weights weights;
-    fill(weights.head1_filter);
-    fill(weights.head1_bias);
-    fill(weights.head2_filter);
-    fill(weights.head2_bias);
-    fill(weights.conv1_filter);
-    fill(weights.conv1_bias);
-    return weights;
+    return weights_from([&] { return static_cast<float>(random() % 1000) * 1e-5f; });
 }
 
 SpaceRef blur_space() {

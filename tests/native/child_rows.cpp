@@ -24,15 +24,7 @@ namespace {
 // Small, so that costs tell rows apart instead of overflowing.
 std::shared_ptr<const Network> random_network(std::mt19937 &random) {
     std::uniform_real_distribution<float> uniform(-0.2F, 0.2F);
-    Weights weights;
-    const auto fill = [&](auto &tensor) { std::ranges::generate(tensor, [&] { return uniform(random); }); };
-    fill(weights.head1_filter);
-    fill(weights.head1_bias);
-    fill(weights.head2_filter);
-    fill(weights.head2_bias);
-    fill(weights.conv1_filter);
-    fill(weights.conv1_bias);
-    return std::make_shared<const Network>(weights);
+    return std::make_shared<const Network>(weights_from([&] { return uniform(random); }));
 }
 
 // Producers with several consumers, an update stage, and a Func that is inlined into several blocks.

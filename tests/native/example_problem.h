@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cost/weights.h"
 #include "nest/edits.h"
 #include "problem/problem.h"
 
@@ -300,6 +301,20 @@ inline Level store_and_compute(const Problem &problem, const Level &level, int n
     Level edited = with_computed(problem, level, node);
     edited.store_at.push_back(node);
     return edited;
+}
+
+// Weights of the cost model, one after another from `draw`.
+template <typename Draw>
+Weights weights_from(const Draw &draw) {
+    Weights weights;
+    const auto fill = [&](auto &tensor) { std::ranges::generate(tensor, draw); };
+    fill(weights.head1_filter);
+    fill(weights.head1_bias);
+    fill(weights.head2_filter);
+    fill(weights.head2_bias);
+    fill(weights.conv1_filter);
+    fill(weights.conv1_bias);
+    return weights;
 }
 
 inline int failures = 0;

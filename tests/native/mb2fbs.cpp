@@ -25,6 +25,7 @@ public:
         expanded.push_back(node);
         return SyntheticTree::children(node);
     }
+    Children unlisted_children(const Node &node) const { return SyntheticTree::children(node); }
     std::vector<uint64_t> paths() const {
         std::vector<uint64_t> result;
         for (const Node &node : expanded) {

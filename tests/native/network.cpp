@@ -38,19 +38,7 @@ double random_feature(std::mt19937 &random, bool extreme) {
 
 Weights random_weights(std::mt19937 &random) {
     std::normal_distribution<float> normal;
-    Weights weights;
-    const auto fill = [&](auto &tensor) {
-        for (float &weight : tensor) {
-            weight = normal(random);
-        }
-    };
-    fill(weights.head1_filter);
-    fill(weights.head1_bias);
-    fill(weights.head2_filter);
-    fill(weights.head2_bias);
-    fill(weights.conv1_filter);
-    fill(weights.conv1_bias);
-    return weights;
+    return weights_from([&] { return normal(random); });
 }
 
 Case random_case(std::mt19937 &random, const Network &network, bool extreme) {
