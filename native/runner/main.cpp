@@ -24,7 +24,9 @@ Limits parse_limits(char **arguments) {
     limits.address_space = std::strtoull(arguments[1], nullptr, 10);
     std::istringstream cpus(arguments[2]);
     for (std::string cpu; std::getline(cpus, cpu, ',');) {
-        limits.cpus.push_back(std::atoi(cpu.c_str()));
+        if (!cpu.empty()) {  // a comma alone stands for all
+            limits.cpus.push_back(std::atoi(cpu.c_str()));
+        }
     }
     return limits;
 }

@@ -23,6 +23,10 @@ def test_results_and_errors_come_back() -> None:
         run_isolated(refuse)
 
 
+def test_a_process_may_use_all_cores_of_its_parent() -> None:
+    assert run_isolated(os.sched_getaffinity, 0) == os.sched_getaffinity(0)
+
+
 def test_every_process_is_fresh() -> None:
     names = [run_isolated(name_of_a_func) for _ in range(2)]
     assert names[0] == names[1]
