@@ -10,7 +10,7 @@ import pytest
 
 # Prints what the calls of all threads came to: how many were refused, how many ended as they should, and anything else.
 SCRIPT = """
-import collections, json, threading
+import collections, json, sys, threading
 import gymnasium as gym
 import halidegym
 from halidegym.native import _core
@@ -30,14 +30,16 @@ def attempt(call, *arguments):
     return result
 
 def play():
-    for action in range(200):
+    start.wait()
+    for action in range(1000):
         result = attempt(env.step, action)
         if result and result[2]:
             while attempt(env.reset) is None:
                 pass
 
 def step_below_python():
-    for action in range(200):
+    start.wait()
+    for action in range(1000):
         if attempt(lambda: env._native.num_legal_decisions) == 0:
             attempt(env._native.start, initial_state)
         attempt(env._native.step, action)
@@ -45,6 +47,9 @@ def step_below_python():
         attempt(env._native.presented_decisions)
         attempt(lambda: env._native.state)
 
+# Calls take microseconds: without a common start, and with Python's patience, threads might come one after another.
+start = threading.Barrier(8)
+sys.setswitchinterval(1e-5)
 initial_state = env.clone_state().state
 threads = [threading.Thread(target={target}) for _ in range(8)]
 for thread in threads:
