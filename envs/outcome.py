@@ -17,7 +17,7 @@ def outcome(native: Environment, problem: PreparedProblem, reward: Reward) -> tu
         rating = reward.rate(problem, state)
         return rating.reward, {"dead_end": True, **rating.info}
     cost = native.cost()
-    rating = reward.rate_schedule(problem, state, cost)
+    rating = reward.rate(problem, state, cost)
     return rating.reward, {
         "dead_end": False,
         "cost": cost,
