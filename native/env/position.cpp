@@ -41,9 +41,7 @@ Position PositionMaker::make(const LevelRef &before) {
     position.state = state;
     position.cost = std::numeric_limits<double>::quiet_NaN();
     if (state.is_complete()) {
-        started_ = nullptr;
         position.cost = state.cost(evaluator_);
-        started_ = state.nest();
     }
     add_schedule(position, before);
     add_decisions(position);
@@ -55,14 +53,10 @@ const FeatureTable &PositionMaker::features(const State &state, const LevelRef &
     if (state.is_complete()) {
         return evaluator_.last_features();
     }
-    if (before && started_ == before) {
-        evaluator_.accepts_child(before, *state.nest());
-        return evaluator_.last_features();
+    if (before && evaluator_.has_started_from(before)) {
+        return evaluator_.features_of_child(before, *state.nest());
     }
-    started_ = nullptr;
-    const FeatureTable &features = evaluator_.features(state.nest());
-    started_ = state.nest();
-    return features;
+    return evaluator_.features(state.nest());
 }
 
 void PositionMaker::add_schedule(Position &position, const LevelRef &before) {

@@ -67,7 +67,6 @@ private:
     };
 
     Evaluator evaluator_;
-    LevelRef started_;  // whose children the evaluator knows cheaply; null if none
     ObservationShape shape_;
     std::optional<Expansion> expansion_;
     std::optional<Position> spare_;

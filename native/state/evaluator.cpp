@@ -17,6 +17,13 @@ void Evaluator::start(const LevelRef &parent) {
     parent_ = parent;
 }
 
+void Evaluator::look_at(const LevelRef &parent, const Level &child) {
+    if (!has_started_from(parent)) {
+        start(parent);
+    }
+    table_.look_at(child);
+}
+
 std::optional<double> Evaluator::cost(const LevelRef &nest) {
     start(nest);
     if (parents_limit_) {
@@ -27,14 +34,11 @@ std::optional<double> Evaluator::cost(const LevelRef &nest) {
 }
 
 std::optional<double> Evaluator::cost_of_child(const LevelRef &parent, const Level &child) {
-    if (parent_ != parent) {
-        start(parent);
-    }
-    if (!parents_cost_) {
-        table_.look_at(*parent);
+    if (!has_started_from(parent) || !parents_cost_) {
+        look_at(parent, *parent);
         parents_cost_ = costs_.start();
     }
-    table_.look_at(child);
+    look_at(parent, child);
     if (limit_of_child()) {
         return std::nullopt;
     }
@@ -42,10 +46,7 @@ std::optional<double> Evaluator::cost_of_child(const LevelRef &parent, const Lev
 }
 
 bool Evaluator::accepts_child(const LevelRef &parent, const Level &child) {
-    if (parent_ != parent) {
-        start(parent);
-    }
-    table_.look_at(child);
+    look_at(parent, child);
     return !limit_of_child();
 }
 
@@ -56,11 +57,16 @@ std::optional<Limit> Evaluator::limit_of_child() const {
 }
 
 const FeatureTable &Evaluator::features(const LevelRef &nest) {
-    if (parent_ != nest) {
-        start(nest);
-    } else {
+    if (has_started_from(nest)) {
         table_.look_at(*nest);
+    } else {
+        start(nest);
     }
+    return table_.table();
+}
+
+const FeatureTable &Evaluator::features_of_child(const LevelRef &parent, const Level &child) {
+    look_at(parent, child);
     return table_.table();
 }
 

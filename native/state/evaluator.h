@@ -34,9 +34,15 @@ public:
 
     // Features of every scheduled stage; valid until the next call.
     const FeatureTable &features(const LevelRef &nest);
+    // The same of what one decision makes of `parent`.
+    const FeatureTable &features_of_child(const LevelRef &parent, const Level &child);
+
+    // Whether it is the parent whose children cost least now.
+    bool has_started_from(const LevelRef &nest) const { return parent_ == nest; }
 
 private:
     void start(const LevelRef &parent);
+    void look_at(const LevelRef &parent, const Level &child);
     std::optional<Limit> limit_of_child() const;
     double checked(float cost) const;
 
