@@ -32,20 +32,12 @@ float NestCosts::start() {
     const auto stages = nest_.stages();
     rows_.resize(stages.size());
     working_sets_.resize(stages.size());
-    kept_from_.clear();
-    kept_to_.clear();
-    positions_.clear();
-    batch_.clear();
+    begin_batch();
     for (size_t w = 0; w < stages.size(); w++) {
-        kept_from_.push_back(&nest_.row(stages[w]));
-        kept_to_.push_back(&rows_[w]);
         working_sets_[w] = nest_.working_sets(stages[w]);
-        positions_.push_back(w);
-        batch_.push_back(rated(w, rows_[w]));
+        ask_anew(w, rows_[w]);
     }
-    model_->network().keep(kept_from_, kept_to_);
-    costs_.resize(stages.size());
-    rate(costs_);
+    rate_batch();
     num_variants_ = 0;
     variant(nest_.working_set_at_root()) = costs_;
     return sum(costs_);
@@ -54,21 +46,13 @@ float NestCosts::start() {
 float NestCosts::look_at() {
     const auto stages = nest_.stages();
     std::vector<float> &shared = variant(nest_.working_set_at_root());
-    costs_.resize(stages.size());
-    positions_.clear();
     known_later_.clear();
-    batch_.clear();
-    kept_from_.clear();
-    kept_to_.clear();
     own_rows_.resize(std::max(own_rows_.size(), nest_.own_rows().size()));
+    begin_batch();
     for (size_t w = 0; w < stages.size(); w++) {
         const int stage = stages[w];
         if (nest_.has_own_row(stage)) {
-            KeptRow &row = own_rows_[kept_to_.size()];
-            kept_from_.push_back(&nest_.row(stage));
-            kept_to_.push_back(&row);
-            positions_.push_back(w);
-            batch_.push_back(rated(w, row));
+            ask_anew(w, own_rows_[kept_to_.size()]);
             continue;
         }
         // Of the root's own, which every row may see, the variant takes care.
@@ -78,15 +62,42 @@ float NestCosts::look_at() {
             continue;
         }
         if (!is_own) known_later_.push_back(w);
-        positions_.push_back(w);
-        batch_.push_back(rated(w, rows_[w]));
+        ask(w, rows_[w]);
     }
-    model_->network().keep(kept_from_, kept_to_);
-    rate(costs_);
+    rate_batch();
     for (const size_t w : known_later_) {
         shared[w] = costs_[w];
     }
     return sum(costs_);
+}
+
+void NestCosts::begin_batch() {
+    costs_.resize(nest_.stages().size());
+    positions_.clear();
+    batch_.clear();
+    kept_from_.clear();
+    kept_to_.clear();
+}
+
+void NestCosts::ask(size_t position, const KeptRow &row) {
+    positions_.push_back(position);
+    batch_.push_back(rated(position, row));
+}
+
+// With a row that the table has filled since.
+void NestCosts::ask_anew(size_t position, KeptRow &row) {
+    kept_from_.push_back(&nest_.row(nest_.stages()[position]));
+    kept_to_.push_back(&row);
+    ask(position, row);
+}
+
+void NestCosts::rate_batch() {
+    model_->network().keep(kept_from_, kept_to_);
+    batch_costs_.resize(batch_.size());
+    model_->network().rate(batch_, model_->parallelism(), batch_costs_);
+    for (size_t i = 0; i < positions_.size(); i++) {
+        costs_[positions_[i]] = batch_costs_[i];
+    }
 }
 
 // But for that of the root.
@@ -101,14 +112,6 @@ RatedRow NestCosts::rated(size_t position, const KeptRow &row) const {
     std::ranges::transform(nest_.working_sets(nest_.stages()[position]), rated.working_sets.begin(),
                            [](int64_t bytes) { return static_cast<float>(static_cast<double>(bytes)); });
     return rated;
-}
-
-void NestCosts::rate(std::vector<float> &costs) {
-    batch_costs_.resize(batch_.size());
-    model_->network().rate(batch_, model_->parallelism(), batch_costs_);
-    for (size_t i = 0; i < positions_.size(); i++) {
-        costs[positions_[i]] = batch_costs_[i];
-    }
 }
 
 // Of the parent's rows; when there are many, another one is given up.

@@ -29,7 +29,10 @@ private:
     std::vector<float> &variant(int64_t working_set_at_root);
     bool has_parents_working_sets(size_t position) const;
     RatedRow rated(size_t position, const KeptRow &row) const;
-    void rate(std::vector<float> &costs);
+    void begin_batch();
+    void ask(size_t position, const KeptRow &row);
+    void ask_anew(size_t position, KeptRow &row);
+    void rate_batch();
 
     std::shared_ptr<const CostModel> model_;
     const NestTable &nest_;

@@ -51,11 +51,7 @@ void NestTable::look_at(const Level &child) {
     forget();
     sites_.locate_child(child);
     for (const int node : sites_.nodes()) {
-        if (!sites_.of_node(node).is_scheduled() || sites_.parents_of_node(node).is_scheduled()) continue;
-        const Node &scheduled = problem_.nodes[static_cast<size_t>(node)];
-        for (int s = scheduled.num_stages - 1; s >= 0; s--) {
-            stages_.push_back(scheduled.first_stage + s);
-        }
+        if (sites_.of_node(node).is_scheduled() && !sites_.parents_of_node(node).is_scheduled()) list_stages(node);
     }
     measure_childs_realizations();
     measure_root();
@@ -68,12 +64,16 @@ void NestTable::look_at(const Level &child) {
 void NestTable::list_parents_stages() {
     stages_.clear();
     for (const Node &node : problem_.nodes) {
-        if (!sites_.of_node(node.id).is_scheduled()) continue;
-        for (int s = node.num_stages - 1; s >= 0; s--) {
-            stages_.push_back(node.first_stage + s);
-        }
+        if (sites_.of_node(node.id).is_scheduled()) list_stages(node.id);
     }
     num_parents_stages_ = stages_.size();
+}
+
+void NestTable::list_stages(int node) {
+    const Node &scheduled = problem_.nodes[static_cast<size_t>(node)];
+    for (int s = scheduled.num_stages - 1; s >= 0; s--) {
+        stages_.push_back(scheduled.first_stage + s);
+    }
 }
 
 bool NestTable::is_same_realization(int node) const {

@@ -71,6 +71,7 @@ private:
 
     void forget();
     void list_parents_stages();
+    void list_stages(int node);
     bool is_same_realization(int node) const;
     void measure_realization(int node);
     void measure_childs_realizations();

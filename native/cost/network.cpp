@@ -176,26 +176,15 @@ std::array<float, AlgorithmFeatures::extent> network_input(const Stage &stage) {
 }  // namespace
 
 CostModel::CostModel(const Problem &problem, std::shared_ptr<const Network> network)
-    : network_(std::move(network)), parallelism_(problem.parallelism), positions_(problem.stages.size(), -1) {
+    : network_(std::move(network)), parallelism_(problem.parallelism) {
     for (const Node &node : problem.nodes) {
         if (node.is_input) {
             continue;
         }
         for (int index = node.num_stages - 1; index >= 0; index--) {
-            const Stage &stage = problem.stage(node, index);
-            positions_[static_cast<size_t>(stage.id)] = static_cast<int>(stages_.size());
-            stages_.push_back(network_->algorithm_part(network_input(stage)));
+            stages_.push_back(network_->algorithm_part(network_input(problem.stage(node, index))));
         }
     }
-}
-
-float CostModel::cost(const FeatureTable &features) const {
-    std::vector<const FeatureRow *> rows;
-    rows.reserve(features.stages.size());
-    for (const int stage : features.stages) {
-        rows.push_back(&features.row(stage));
-    }
-    return network_->cost(std::span(stages_).first(rows.size()), rows, parallelism_);
 }
 
 }  // namespace halidegym

@@ -85,19 +85,12 @@ public:
 
     // Of a stage by its position in the model's order: nodes in order without inputs, within a node the last update
     // first (quirk C5).
-    const AlgorithmPart &algorithm_part(int position) const { return stages_[static_cast<size_t>(position)]; }
-
-    // Position of a stage in the model's order; -1 for stages of inputs.
-    int position(int stage) const { return positions_[static_cast<size_t>(stage)]; }
-
-    // Cost of a state with these features. A partial one has the first few stages.
-    float cost(const FeatureTable &features) const;
+    const AlgorithmPart &algorithm_part(size_t position) const { return stages_[position]; }
 
 private:
     std::shared_ptr<const Network> network_;
     int parallelism_;
     std::vector<AlgorithmPart> stages_;  // by position
-    std::vector<int> positions_;         // by stage id
 };
 
 }  // namespace halidegym

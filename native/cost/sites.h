@@ -99,7 +99,6 @@ public:
     // Funcs and stages whose sites differ from those in the parent, at least in their positions.
     std::span<const int> nodes() const { return changed_nodes_.members(); }
     std::span<const int> stages() const { return changed_stages_.members(); }
-    bool has_changed(int stage) const { return changed_stages_.contains(stage); }
     // The most calls of a Func that is inlined into one leaf.
     int64_t most_inlined_calls() const { return most_inlined_calls_; }
 
