@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -17,6 +18,7 @@ import numpy as np
 
 from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.envs.registration import HALIDE_SCHEDULE
+from halidegym.evaluation.studies.search_speed import in_turns
 from halidegym.native import _core
 
 Loop = Callable[[float], float]
@@ -63,11 +65,8 @@ def vector(pipeline: str, *, num_envs: int = 256, threads: int = 1) -> Loop:
 
 def alternate(loops: Mapping[str, Loop], *, rounds: int = 5, seconds: float = 0.5) -> dict[str, list[float]]:
     """The rates of each loop in all rounds; before the first, each loop takes a turn that does not count."""
-    rates: dict[str, list[float]] = {name: [] for name in loops}
-    for _ in range(rounds + 1):
-        for name, loop in loops.items():
-            rates[name].append(loop(seconds))
-    return {name: counted for name, (_, *counted) in rates.items()}
+    measured = in_turns({name: partial(loop, seconds) for name, loop in loops.items()}, rounds + 1)
+    return {name: list(rates.values[1:]) for name, rates in measured.items()}
 
 
 def _single(env: gym.Env[Any, Any], num_actions: Callable[[dict[str, Any]], int]) -> Loop:

@@ -127,10 +127,12 @@ Placements::Tile::Rules Placements::find_tile_rules(int depth, size_t index) {
     const Extents outer = tilings_of(at).outer(index);
     const int64_t trips = level.size.product();
     const int64_t outer_trips = outer.product();
-    const int64_t rounded = outer_trips * inner_trips(level.size, outer).product();
+    const Extents inner = inner_trips(level.size, outer);
+    const int64_t rounded = outer_trips * inner.product();
     return {.is_usable = is_within_limits(bound, at.instances / trips * outer_trips) &&
                          (rounded <= trips || static_cast<double>(rounded) <= trips_limit(depth)),
-            .shrinks = level.regions->of(func_->id).volume_computed() < bound.volume_computed()};
+            .shrinks = level.regions->of(func_->id).volume_computed() < bound.volume_computed(),
+            .has_single_lane = has_single_lane(level, inner)};
 }
 
 bool Placements::may_compute_at(int depth, int vector_dim) {
@@ -144,7 +146,7 @@ bool Placements::may_store_at(int depth, size_t tile, int vector_dim) {
     const Level &level = *step(depth).level;
     const Bound &outside = tile_regions(depth, tile)->of(func_->id);
     return !lost_vector(outside, level.regions->of(func_->id), vector_dim) && !level.innermost &&
-           has_single_lane(level, inner_trips(level.size, tilings_of(step(depth)).outer(tile)));
+           tile_rules(depth, tile).has_single_lane;
 }
 
 bool Placements::may_compute_in_next(int depth, int vector_dim) {

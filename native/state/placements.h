@@ -53,8 +53,9 @@ private:
     // A tiling of a level between whose halves something may be placed.
     struct Tile {
         struct Rules {
-            bool is_usable;  // within limits
-            bool shrinks;    // the inner half needs less of the Func than the outer body
+            bool is_usable;        // within limits
+            bool shrinks;          // the inner half needs less of the Func than the outer body
+            bool has_single_lane;  // the inner half
         };
         RegionsRef regions;          // of the outer level; null until asked for
         std::optional<Rules> rules;  // empty until asked for
