@@ -39,6 +39,7 @@ PYBIND11_MODULE(_core, m) {
     bind_state(m);
     bind_search_spaces(m);
     bind_search(m);
+    bind_search_guided(m);
     bind_search_mb2fbs(m);
     bind_search_mcts(m);
     bind_search_tag(m);
