@@ -584,6 +584,9 @@ class Expansion(_Bound):
     def child_features(self, index: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """What `child(index).features()` gives, ids [S] of stages and their features [S, 39], without building it.
 
+        Whoever compares agents by their evaluations counts a call as one: to find the features is most of the work of
+        `costs`.
+
         Raises:
             InvalidParameter: there is no such decision.
         """
@@ -757,6 +760,9 @@ class SearchResult(_Bound, Generic[_StateT_co]):
         """How many of these costs were computed, the others being known from an earlier pass."""
     @property
     def expansions(self) -> int: ...
+    @property
+    def forwards(self) -> int:
+        """How many states went through a learned network."""
     @property
     def seconds(self) -> float: ...
     @property
