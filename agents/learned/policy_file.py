@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,8 +64,9 @@ class PolicyFile:
             "training": dict(self.training),
         }
         text = json.dumps(metadata, allow_nan=False).encode()
+        contents: dict[str, Any] = {_METADATA: np.frombuffer(text, np.uint8), **self.arrays}
         with Path(path).open("wb") as file:
-            np.savez_compressed(file, **{_METADATA: np.frombuffer(text, np.uint8)}, **self.arrays)
+            np.savez_compressed(file, **contents)
 
 
 def load_policy_file(path: str | Path) -> PolicyFile:
@@ -84,7 +86,7 @@ def load_policy_file(path: str | Path) -> PolicyFile:
                 arrays = {name: npz[name] for name in npz.files}
     except OSError as error:
         raise FormatError(f"Cannot read a policy from {path}: {error.strerror or error}. Check the path.") from error
-    except (zipfile.BadZipFile, zipfile.zlib.error, ValueError, EOFError, KeyError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, NotImplementedError) as error:
         raise FormatError(
             f"Cannot read a policy from {path}: it is truncated or no NumPy archive ({error}); copy or train it anew"
         ) from error
