@@ -1,0 +1,1 @@
+"""Learned policies: their files, and the agents that use them."""

@@ -1,0 +1,117 @@
+"""Files of policies: a NumPy archive of named weights and a text that describes them, with nothing that executes code."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halidegym.agents.learned.network_config import NetworkConfig
+from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native.fields import checked_fields
+
+#: Of the file's layout.
+VERSION = 1
+#: Of what a network is shown: to be raised when the meaning of any column changes.
+OBSERVATION_VERSION = 1
+
+_KIND = "halidegym policy"
+_METADATA = "metadata"
+_MAX_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """A policy as a file holds it.
+
+    Attributes:
+        config: of its network.
+        arrays: its weights in float32, by the name of the parameter.
+        training: how it came about, as JSON can hold it.
+    """
+
+    config: NetworkConfig
+    arrays: Mapping[str, NDArray[np.float32]]
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arrays", MappingProxyType(dict(self.arrays)))
+        object.__setattr__(self, "training", MappingProxyType(dict(self.training)))
+        for name, array in self.arrays.items():
+            if array.dtype != np.float32:
+                raise InvalidParameter(f"The array {name} of a policy is {array.dtype}; give float32")
+            if not np.isfinite(array).all():
+                raise InvalidParameter(
+                    f"The array {name} of a policy has values that are not finite; its training failed"
+                )
+
+    def save(self, path: str | Path) -> None:
+        """Write the file."""
+        metadata = {
+            "kind": _KIND,
+            "version": VERSION,
+            "observation_version": OBSERVATION_VERSION,
+            "network": dataclasses.asdict(self.config),
+            "training": dict(self.training),
+        }
+        text = json.dumps(metadata, allow_nan=False).encode()
+        contents: dict[str, Any] = {_METADATA: np.frombuffer(text, np.uint8), **self.arrays}
+        with Path(path).open("wb") as file:
+            np.savez_compressed(file, **contents)
+
+
+def load_policy_file(path: str | Path) -> PolicyFile:
+    """Read a policy from the file that :meth:`PolicyFile.save` wrote.
+
+    Raises:
+        FormatError: the file cannot be read, is truncated or of another kind or version, its weights are not finite, or
+            it was trained for other observations.
+    """
+    try:
+        with Path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+            if size > _MAX_BYTES:
+                raise FormatError(f"{path} would unpack to {size} bytes, which no policy has; check the path")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as npz:
+                arrays = {name: npz[name] for name in npz.files}
+    except OSError as error:
+        raise FormatError(f"Cannot read a policy from {path}: {error.strerror or error}. Check the path.") from error
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, NotImplementedError) as error:
+        raise FormatError(
+            f"Cannot read a policy from {path}: it is truncated or no NumPy archive ({error}); copy or train it anew"
+        ) from error
+    metadata = _metadata(path, arrays.pop(_METADATA, None))
+    try:
+        config = checked_fields(NetworkConfig(**metadata["network"]))
+        return PolicyFile(config, arrays, metadata["training"])
+    except (InvalidParameter, KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"Cannot use the policy in {path}: {error}. Train or download it anew.") from error
+
+
+def _metadata(path: str | Path, text: NDArray[Any] | None) -> dict[str, Any]:
+    try:
+        metadata = json.loads(bytes(text)) if text is not None else None
+    except (ValueError, RecursionError):
+        metadata = None
+    if not isinstance(metadata, dict) or metadata.get("kind") != _KIND:
+        raise FormatError(f"{path} holds no policy of halidegym; give a file that `halidegym train` wrote")
+    for name, ours, of in (
+        ("version", VERSION, "is of version"),
+        ("observation_version", OBSERVATION_VERSION, "was trained for observations of version"),
+    ):
+        if metadata.get(name) != ours:
+            raise FormatError(
+                f"The policy in {path} {of} {metadata.get(name)}, this halidegym has {ours}; "
+                "use the release that wrote it, or train it anew"
+            )
+    return metadata
