@@ -208,4 +208,3 @@ def append_runs(path: Path, runs: Iterable[Run]) -> Iterator[Run]:
             writer.writerow(dataclasses.astuple(run))
             file.flush()
             yield run
-

@@ -14,8 +14,8 @@ from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers.mb2fbs import PAPER
 from halidegym.evaluation.studies.learned_agents import (
-    GREEDY,
     BEAM,
+    GREEDY,
     append_runs,
     compare,
     learned,
@@ -54,7 +54,11 @@ def learned_command(
     chosen = pipelines or (tuple(name_of(split, i) for i in range(generated)) if generated else tuple(PAPER))
     fields = [searches(), *(learned(policy) for policy in policies)]
     wanted = [
-        {name: entrant for name, entrant in field.items() if not agents or name in (BEAM, GREEDY) or any(part in name for part in agents)}
+        {
+            name: entrant
+            for name, entrant in field.items()
+            if not agents or name in (BEAM, GREEDY) or any(part in name for part in agents)
+        }
         for field in fields
     ]
     beam = {BEAM: wanted[0][BEAM]}
@@ -62,7 +66,9 @@ def learned_command(
     with steps_bar(len(chosen) * sum(len(field) for field in wanted)) as on_step:
         for pipeline, field in itertools.product(chosen, wanted):
             known = read_runs(path)
-            for _ in append_runs(path, compare([pipeline], beam | field, seeds=range(seeds), known=known, on_step=on_step)):
+            for _ in append_runs(
+                path, compare([pipeline], beam | field, seeds=range(seeds), known=known, on_step=on_step)
+            ):
                 pass
     runs = [run for run in read_runs(path) if run.pipeline in chosen]
     summaries = summarize(runs)
