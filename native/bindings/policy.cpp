@@ -44,7 +44,7 @@ std::vector<Decision> chosen(const BoundExpansion &expansion, const std::optiona
 }
 
 py::array_t<float> to_array(std::span<const float> values) {
-    return {static_cast<py::ssize_t>(values.size()), values.data()};
+    return py::array_t<float>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
 // What it asks of the children is asked of an expansion of its own, so that threads that use the given one need not
