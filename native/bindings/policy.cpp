@@ -18,9 +18,9 @@ namespace halidegym {
 
 namespace {
 
-using Array = py::array_t<float, py::array::c_style | py::array::forcecast>;
+using WeightArray = py::array_t<float, py::array::c_style | py::array::forcecast>;
 
-std::shared_ptr<PolicyNetwork> make_network(const std::map<std::string, Array> &arrays, int width, int rounds,
+std::shared_ptr<PolicyNetwork> make_network(const std::map<std::string, WeightArray> &arrays, int width, int rounds,
                                             int loops, bool use_stage_features, bool use_edge_features,
                                             std::optional<InstructionSet> instruction_set) {
     std::vector<NamedArray> named;

@@ -83,7 +83,7 @@ def test_native_logits_and_values_are_those_of_torch(pipeline: str, config: Netw
     assert_close(np.array([policy.value(s, c) for s, c in zip(path, costs.tolist(), strict=True)]), values)
     assert blind.std() > 0.01
     assert reading.std() > 0.01
-    assert values.std() > 0.001
+    assert values.numpy().std() > 0.001 or len(path) == 1
 
 
 def test_some_actions_have_the_logits_that_they_have_among_all() -> None:
