@@ -1251,6 +1251,52 @@ def replay_rows(
 # Environments (env.cpp)
 
 @final
+class PolicyNetwork(_Value):
+    """The weights of a policy, ready to be asked. Results do not depend on the instruction set."""
+
+    def __init__(
+        self,
+        arrays: Mapping[str, NDArray[np.float32]],
+        *,
+        width: int = 64,
+        rounds: int = 3,
+        loops: int = 8,
+        use_stage_features: bool = True,
+        use_edge_features: bool = True,
+        instruction_set: InstructionSet | None = None,
+    ) -> None:
+        """Take weights by the names and shapes of the network in torch; None is the machine's best instruction set.
+
+        Raises:
+            InvalidParameter: a size is out of range, or an array is missing, unknown, of another shape or not finite.
+        """
+
+@final
+class Policy(_Value):
+    """A network on one problem, whose encoding it keeps."""
+
+    def __init__(self, network: PolicyNetwork, space: Space) -> None: ...
+    def blind_logits(self, expansion: Expansion, actions: Sequence[int] | None = None) -> NDArray[np.float32]:
+        """Logits of some decisions of a state, or of all, by what they say themselves. Nothing is evaluated.
+
+        Raises:
+            InvalidParameter: there is no such decision.
+        """
+    def child_logits(self, expansion: Expansion, actions: Sequence[int] | None = None) -> NDArray[np.float32]:
+        """Logits of some decisions of a state, or of all, by their children's features, too: an evaluation each.
+
+        Raises:
+            InvalidParameter: there is no such decision, or the weights of the cost model give a cost that is no number.
+        """
+    def value(self, state: State, relative_cost: float) -> float:
+        """Estimate log(cost of the best schedule below a state / that of a reference).
+
+        Args:
+            state: the state.
+            relative_cost: its own cost / that of the reference.
+        """
+
+@final
 class ObservationShape(_Value):
     """Sizes of the arrays of an observation."""
 
