@@ -271,7 +271,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             self.reward.prepare(problem)
             self._problems[index] = problem
             states[index] = problem.initial_state
-        self._native.start(states)
+        self._native.start(states, [problem.reference_cost for problem in self._problems])
         self._is_over = self._is_over & ~chosen
 
     def _outcome(self, index: int) -> tuple[float, dict[str, Any]]:
@@ -287,7 +287,11 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
 
     def _information(self, index: int) -> dict[str, Any]:
         """What a single environment would report of its last step, but for the outcome."""
-        info = information(self._views["action_mask"][index].copy(), int(self._native.num_legal_decisions[index]))
+        info = information(
+            self._views["action_mask"][index].copy(),
+            int(self._native.num_legal_decisions[index]),
+            int(self._native.evaluations[index]),
+        )
         return {**info, "illegal_action": bool(self._native.illegal_action[index])}
 
     def _infos(self, told: NDArray[np.bool_], stepped: NDArray[np.bool_]) -> dict[str, Any]:
@@ -297,6 +301,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             "action_mask": self._views["action_mask"] * told[:, None],
             "num_legal_decisions": num_legal,
             "decisions_truncated": num_legal > self._native.shape.decisions,
+            "evaluations": self._native.evaluations * told,
         }
         if stepped.any():
             infos["illegal_action"] = self._native.illegal_action & stepped

@@ -18,9 +18,9 @@ namespace halidegym {
 
 namespace {
 
-using Array = py::array_t<float, py::array::c_style | py::array::forcecast>;
+using WeightArray = py::array_t<float, py::array::c_style | py::array::forcecast>;
 
-std::shared_ptr<PolicyNetwork> make_network(const std::map<std::string, Array> &arrays, int width, int rounds,
+std::shared_ptr<PolicyNetwork> make_network(const std::map<std::string, WeightArray> &arrays, int width, int rounds,
                                             int loops, bool use_stage_features, bool use_edge_features,
                                             std::optional<InstructionSet> instruction_set) {
     std::vector<NamedArray> named;
@@ -44,7 +44,7 @@ std::vector<Decision> chosen(const BoundExpansion &expansion, const std::optiona
 }
 
 py::array_t<float> to_array(std::span<const float> values) {
-    return {static_cast<py::ssize_t>(values.size()), values.data()};
+    return py::array_t<float>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
 // What it asks of the children is asked of an expansion of its own, so that threads that use the given one need not
