@@ -24,7 +24,6 @@ from halidegym.native._core import (
     InvalidParameter,
     Policy,
     RolloutSearchOptions,
-    SyntheticNode,
     SyntheticTree,
     rollout_search,
 )
@@ -74,8 +73,11 @@ def test_a_plan_is_legal_and_repeatable(agent: GuidedAgent, harris: SchedulingPr
     again = agent.plan(harris, seed=3)
     assert plan.actions == again.actions
     assert (plan.evaluations, plan.forwards) == (again.evaluations, again.forwards)
-    assert plan.schedule is not None
-    assert plan.schedule.state.cost() == plan.cost
+    state = Rules().space(harris).initial_state()
+    for action in plan.actions:
+        state = state.expand().child(action)
+    assert state.is_complete
+    assert state.cost() == plan.cost
     assert plan.forwards > 0
 
 
@@ -125,7 +127,7 @@ def test_decisions_are_drawn_with_the_policy_s_probabilities(policy: Path, blur:
     state = space.initial_state()
     while len(state.expand()) == 1:
         state = state.expand().child(0)
-    depth = len(state.decisions_made())
+    depth = len(state.decisions_made)
     logits = np.asarray(network.blind_logits(state.expand()), np.float64)
     for temperature in (1.0, 0.5):
         expected = np.exp((logits - logits.max()) / temperature)
@@ -178,7 +180,7 @@ def test_bad_input(policy: Path, tmp_path: Path, blur: SchedulingProblem) -> Non
         PolicyAgent(policy=policy, samples=0)
     with pytest.raises(InvalidParameter, match="no end of their own"):
         PolicyAgent(policy=policy, samples=None).plan(blur)
-    tree = SyntheticTree(root=SyntheticNode(children=[SyntheticNode(cost=1.0)]))
+    tree = SyntheticTree(branching=2, depth=3)
     with pytest.raises(InvalidParameter, match="schedules pipelines only"):
         PolicyAgent(policy=policy).solve(tree)
 
