@@ -39,13 +39,13 @@ PYBIND11_MODULE(_core, m) {
     bind_state(m);
     bind_search_spaces(m);
     bind_search(m);
-    bind_search_guided(m);
     bind_search_mb2fbs(m);
     bind_search_mcts(m);
     bind_search_tag(m);
     bind_search_parts(m);
     bind_observation(m);
     bind_policy(m);
+    bind_search_guided(m);
     bind_env(m);
     bind_env_vector(m);
     bind_halide_schedule(m);
