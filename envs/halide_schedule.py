@@ -195,6 +195,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         max_loops: int = 1,
         pool: int | None = None,
         skip_forced: bool = True,
+        child_features: bool = False,
         render_mode: str | None = None,
     ) -> None:
         """See the class.
@@ -207,7 +208,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             raise _core.InvalidParameter(
                 f"There is no render_mode {render_mode!r}: use {' or '.join(self.metadata['render_modes'])}, or None"
             )
-        check_kind(bool, skip_forced=skip_forced)
+        check_kind(bool, skip_forced=skip_forced, child_features=child_features)
         check_at_least(
             1, INT32_MAX, max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops
         )
@@ -228,6 +229,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             edges=max(max_edges, least.edges),
             loops=max(max_loops, least.loops),
             decisions=max_decisions,
+            child_features=child_features,
         )
         self._native = _core.Environment(shape, skip_forced=skip_forced)
         self.observation_space = observation_space(shape)
@@ -255,7 +257,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             super().reset(seed=seed)
             index = draw_index(self._prepared, self.np_random)
             problem = self._prepared[index]
-            return self._go_to(index, problem, problem.initial_state, False)
+            return self._go_to(index, problem, problem.initial_state, False, 0)
         finally:
             self._turn.end()
 
@@ -272,7 +274,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             if self._is_over:
                 raise gym.error.ResetNeeded("The episode is over: call reset() first")
             observation, action_mask, num_legal_decisions, is_legal = self._native.step_and_look(index)
-            info = information(action_mask, num_legal_decisions)
+            info = information(action_mask, num_legal_decisions, self._native.evaluations)
             info["illegal_action"] = not is_legal
             if num_legal_decisions > 0:
                 return observation, 0.0, False, False, info
@@ -320,19 +322,19 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._turn.begin()
         try:
             index = state.problem_index
-            return self._go_to(index, self._prepared[index], state.state, state.is_over)
+            return self._go_to(index, self._prepared[index], state.state, state.is_over, self._native.evaluations)
         finally:
             self._turn.end()
 
     def _go_to(
-        self, index: int, problem: PreparedProblem, state: _core.State, is_over: bool
+        self, index: int, problem: PreparedProblem, state: _core.State, is_over: bool, evaluations: int
     ) -> tuple[Observation, dict[str, Any]]:
         self.reward.prepare(problem)
         self._problem_index = index
-        self._native.start(state)
+        self._native.start(state, problem.reference_cost, evaluations)
         self._is_over = is_over
         observation, action_mask, num_legal_decisions = self._native.look()
-        return observation, information(action_mask, num_legal_decisions)
+        return observation, information(action_mask, num_legal_decisions, self._native.evaluations)
 
     def close(self) -> None:
         """Free what the reward holds."""

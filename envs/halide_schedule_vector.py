@@ -266,12 +266,14 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
     def _begin(self, chosen: NDArray[np.bool_]) -> None:
         """Begin episodes in the chosen environments."""
         states: list[_core.State | None] = [None] * self.num_envs
+        reference_costs = [1.0] * self.num_envs
         for index in np.flatnonzero(chosen).tolist():
             problem = self._prepared[draw_index(self._prepared, self._generators[index])]
             self.reward.prepare(problem)
             self._problems[index] = problem
             states[index] = problem.initial_state
-        self._native.start(states)
+            reference_costs[index] = problem.reference_cost
+        self._native.start(states, reference_costs)
         self._is_over = self._is_over & ~chosen
 
     def _outcome(self, index: int) -> tuple[float, dict[str, Any]]:
@@ -287,7 +289,12 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
 
     def _information(self, index: int) -> dict[str, Any]:
         """What a single environment would report of its last step, but for the outcome."""
-        info = information(self._views["action_mask"][index].copy(), int(self._native.num_legal_decisions[index]))
+        native = self._native
+        info = information(
+            self._views["action_mask"][index].copy(),
+            int(native.num_legal_decisions[index]),
+            int(native.evaluations[index]),
+        )
         return {**info, "illegal_action": bool(self._native.illegal_action[index])}
 
     def _infos(self, told: NDArray[np.bool_], stepped: NDArray[np.bool_]) -> dict[str, Any]:
@@ -297,6 +304,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             "action_mask": self._views["action_mask"] * told[:, None],
             "num_legal_decisions": num_legal,
             "decisions_truncated": num_legal > self._native.shape.decisions,
+            "evaluations": self._native.evaluations * told,
         }
         if stepped.any():
             infos["illegal_action"] = self._native.illegal_action & stepped

@@ -13,12 +13,13 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import State
 
 
-def information(action_mask: NDArray[np.int8], num_legal_decisions: int) -> dict[str, Any]:
+def information(action_mask: NDArray[np.int8], num_legal_decisions: int, evaluations: int) -> dict[str, Any]:
     """The part of a step's or a reset's information that all have."""
     return {
         "action_mask": action_mask,
         "num_legal_decisions": num_legal_decisions,
         "decisions_truncated": num_legal_decisions > len(action_mask),
+        "evaluations": evaluations,
     }
 
 

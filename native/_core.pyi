@@ -584,6 +584,9 @@ class Expansion(_Bound):
     def child_features(self, index: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """What `child(index).features()` gives, ids [S] of stages and their features [S, 39], without building it.
 
+        Whoever compares agents by their evaluations counts a call as one: to find the features is most of the work of
+        `costs`.
+
         Raises:
             InvalidParameter: there is no such decision.
         """
@@ -757,6 +760,9 @@ class SearchResult(_Bound, Generic[_StateT_co]):
         """How many of these costs were computed, the others being known from an earlier pass."""
     @property
     def expansions(self) -> int: ...
+    @property
+    def forwards(self) -> int:
+        """How many states went through a learned network."""
     @property
     def seconds(self) -> float: ...
     @property
@@ -1196,13 +1202,61 @@ def compute_features(states: Sequence[State]) -> int:
 def random_rollouts(space: Space, count: int, *, seed: int = 0) -> int:
     """Draw so many complete schedules with their costs; return how many of them were legal to the end."""
 
+# What learners see of problems and states (observation.cpp)
+
+def problem_rows(space: Space) -> dict[str, NDArray[Any]]:
+    """What stays the same for all states of a problem, of S stages and E edges; `HalideSchedule` describes the columns.
+
+    Returns:
+        `algorithm_features` float32 [S, 280]; `stage_features` float32 [S, 24]; `edges` int32 [E, 2], producer stage and
+        consumer stage; `edge_features` float32 [E, 8].
+    """
+
+def replay_rows(
+    space: Space,
+    actions: Sequence[int],
+    *,
+    candidates: int = 64,
+    seed: int = 0,
+    loops: int = 8,
+    child_features: bool = False,
+    reference_cost: float = 1.0,
+) -> dict[str, NDArray[Any]]:
+    """The N states on the path of a plan that leave a choice, each with the decision taken and some others.
+
+    Args:
+        space: the plan's.
+        actions: of the plan, from the state in which nothing is decided; they need not complete the schedule.
+        candidates: how many decisions are shown of a state at most: the one that the plan takes, and others drawn
+            without repetition, each as likely as the others. They are in the order of `Expansion`.
+        seed: of these draws.
+        loops: L, of which a decision's row tells trip counts.
+        child_features: whether to tell what the children of the decisions shown are like. Each is an evaluation.
+        reference_cost: what the first of the child features is relative to.
+
+    Returns:
+        For each state: `deciding` int32 [N, 2], the first stage of the Func that is decided and their number; `phase`
+        int8 [N], 0: placing, 1: parallelizing; `decided` float32 [N], the share of decisions made; `places` int8 [N, S],
+        of each stage's Func, 0: undecided, or an input, 1: inlined, 2: at the root, 3: within another's loops;
+        `num_legal` int32 [N]; `taken` int32 [N], the index among the decisions shown; `offsets` int32 [N + 1], where
+        the rows of each state begin. For all decisions shown: `decisions` float32 [.., 18 + 3 L], as the environment
+        shows them; `decision_stage` int32 [..], the stage of the decision's level, -1: the root, or none. If asked for,
+        `decision_features` float32 [.., 43] and `costs` float64 [..], of the cost model.
+
+    Raises:
+        InvalidParameter: an action is no index of a legal decision or there are too many, a number is out of its range,
+            or the weights of the cost model give a cost that is no number.
+    """
+
 # Environments (env.cpp)
 
 @final
 class ObservationShape(_Value):
     """Sizes of the arrays of an observation."""
 
-    def __init__(self, *, stages: int, edges: int, loops: int, decisions: int) -> None: ...
+    def __init__(
+        self, *, stages: int, edges: int, loops: int, decisions: int, child_features: bool = False
+    ) -> None: ...
     @staticmethod
     def of(space: Space) -> ObservationShape:
         """The smallest shape that holds the problem of a space, with one decision."""
@@ -1215,6 +1269,9 @@ class ObservationShape(_Value):
         """Of a stage."""
     @property
     def decisions(self) -> int: ...
+    @property
+    def child_features(self) -> bool:
+        """Whether the children of the decisions are shown, too."""
     @property
     def descriptor_size(self) -> int:
         """Columns of the descriptor of a decision."""
@@ -1229,17 +1286,22 @@ class Environment(_Bound):
         Raises:
             InvalidParameter: a size is below 1.
         """
-    def start(self, state: State) -> None:
+    def start(self, state: State, reference_cost: float = 1.0, evaluations: int = 0) -> None:
         """Begin in a state, or in the next one that offers a choice, but do not complete the schedule.
 
+        Args:
+            state: the state.
+            reference_cost: that costs are told relative to.
+            evaluations: those that count for the episode already.
+
         Raises:
-            InvalidParameter: the problem exceeds the shape.
+            InvalidParameter: the problem exceeds the shape, the reference cost is no positive number, or see `step`.
         """
     def step(self, action: int) -> bool:
         """Take a decision; whether the action was legal. If not, it counts modulo the number of legal ones.
 
         Raises:
-            InvalidParameter: there is no legal decision, or the cost of the schedule that is complete now is no number.
+            InvalidParameter: there is no legal decision, or the cost of the state that it leads to is no number.
         """
     def observe(self) -> dict[str, NDArray[Any]]:
         """The observation as a dict of new arrays, each of one dimension."""
@@ -1263,6 +1325,10 @@ class Environment(_Bound):
     def shape(self) -> ObservationShape: ...
     @property
     def num_legal_decisions(self) -> int: ...
+    @property
+    def evaluations(self) -> int:
+        """Nests whose features the observations of the episode have shown so far: one of each state in which something is
+        scheduled, and one of each child shown."""
     def presented_decisions(self) -> NDArray[np.int64]:
         """Indices into the legal decisions that the actions stand for."""
 
@@ -1288,11 +1354,15 @@ class VectorEnvironment(_Bound):
             InvalidParameter: a size, `num_envs` or `threads` is below 1.
             OutOfResources: the machine has not so many threads.
         """
-    def start(self, states: Sequence[State | None]) -> None:
+    def start(self, states: Sequence[State | None], reference_costs: Sequence[float] = ()) -> None:
         """Begin in these states, one for each environment; those with None go on where they are.
 
+        Args:
+            states: the states.
+            reference_costs: for each environment, the cost that costs are told relative to; all 1 if empty.
+
         Raises:
-            InvalidParameter: their number is not that of environments, or a problem exceeds the shape.
+            InvalidParameter: their number is not that of environments, or see `Environment.start`.
         """
     def restart(self, chosen: NDArray[np.bool_]) -> None:
         """Begin again where the chosen environments began last.
@@ -1320,6 +1390,9 @@ class VectorEnvironment(_Bound):
         """What `Environment.observe` returns, with a row for each environment."""
     @property
     def num_legal_decisions(self) -> NDArray[np.int64]: ...
+    @property
+    def evaluations(self) -> NDArray[np.int64]:
+        """As `Environment.evaluations`."""
     @property
     def terminated(self) -> NDArray[np.bool_]:
         """Where no decision is left."""

@@ -113,6 +113,7 @@ PythonResult result_to_python(const SearchResult<State> &result) {
             .evaluations = result.evaluations,
             .remembered_evaluations = result.remembered_evaluations,
             .expansions = result.expansions,
+            .forwards = result.forwards,
             .seconds = result.seconds,
             .ended_by = result.ended_by};
 }
