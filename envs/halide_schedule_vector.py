@@ -139,7 +139,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             threads=threads,
         )
         self._views = self._native.observation
-        self._copies = copy
+        self.copy = copy
         self._generators = Generators(num_envs, group_size)
         self._problems: list[PreparedProblem] = [single.prepared_problem] * num_envs
         self._has_begun = False
@@ -282,7 +282,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         return outcome(self._problems[index], self.reward, state, cost)
 
     def _observation(self) -> Observation:
-        return {name: view.copy() for name, view in self._views.items()} if self._copies else dict(self._views)
+        return {name: view.copy() for name, view in self._views.items()} if self.copy else dict(self._views)
 
     def _row(self, index: int) -> Observation:
         return {name: view[index].copy() for name, view in self._views.items()}
