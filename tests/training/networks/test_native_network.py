@@ -97,7 +97,7 @@ def test_some_actions_have_the_logits_that_they_have_among_all() -> None:
 
 
 def test_a_complete_schedule_has_a_value_and_no_logits() -> None:
-    space = space_of("blur")
+    space = space_of("toy_blur")
     policy = Policy(native(random_network()), space)
     state = space.initial_state()
     while not state.is_complete:
