@@ -22,6 +22,7 @@ from halidegym.evaluation.commands.tables import tables
 from halidegym.evaluation.commands.time_schedules import time_command
 from halidegym.evaluation.commands.timing_check import timing_check_command
 from halidegym.evaluation.commands.timings import timings_command
+from halidegym.evaluation.commands.train import train
 from halidegym.native._core import Error
 
 
@@ -55,6 +56,7 @@ for command in (
     suites,
     time_command,
     timings_command,
+    train,
     timing_check_command,
     calibrate_command,
     demo,

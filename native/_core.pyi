@@ -932,6 +932,7 @@ class MctsOptions(_Bound):
         deviations: float | None = ...,
         draws: int = ...,
         first_beam: int | None = ...,
+        first_draws: int = ...,
         iterations: int | None = ...,
         seconds_per_decision: float | None = ...,
         policy: TreePolicy = ...,
@@ -952,6 +953,7 @@ class MctsOptions(_Bound):
                 nothing.
             draws: their random children are the best of so many.
             first_beam: size of a beam whose first pass gives the first complete state.
+            first_draws: random complete states, the best of which is the first; 0 for a greedy one if any is to be repeated.
             iterations: of each tree per decision.
             seconds_per_decision: wall-clock time.
             policy: that a tree explores by.
@@ -974,6 +976,8 @@ class MctsOptions(_Bound):
     def draws(self) -> int: ...
     @property
     def first_beam(self) -> int | None: ...
+    @property
+    def first_draws(self) -> int: ...
     @property
     def iterations(self) -> int | None: ...
     @property
@@ -1045,6 +1049,116 @@ def estimate_num_schedules(space: Any, *, walks: int = 64, seed: int = 0) -> flo
 
     Raises:
         InvalidParameter: `walks` is below 1.
+    """
+
+# Searches whose decisions a policy draws (search_guided.cpp)
+
+@final
+class GuidanceOptions(_Bound):
+    """How decisions are drawn from a policy: an object with the parameters as attributes."""
+
+    def __init__(
+        self,
+        *,
+        temperature: float = ...,
+        shortlist: int = ...,
+        shortlist_share: float = ...,
+        max_decisions: int = ...,
+        memory: int = ...,
+        seed: int = ...,
+    ) -> None:
+        """How decisions are drawn from a policy.
+
+        Args:
+            temperature: of the draws; 0 for the favourites.
+            shortlist: children that are read at each decision; 0 for none.
+            shortlist_share: of the draws, how many are from the shortlist.
+            max_decisions: that the policy looks at, evenly spread.
+            memory: bytes, of what is remembered of states.
+            seed: of the shortlists.
+
+        Raises:
+            InvalidParameter: a parameter is out of its range.
+        """
+    @property
+    def temperature(self) -> float: ...
+    @property
+    def shortlist(self) -> int: ...
+    @property
+    def shortlist_share(self) -> float: ...
+    @property
+    def max_decisions(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+@final
+class GuidedSpace:
+    """Schedules of which a policy draws the random decisions; for `mcts` and `rollout_search`."""
+
+    def __init__(self, space: Space, policy: Policy | None, options: GuidanceOptions = ...) -> None:
+        """A space in which a policy draws.
+
+        Args:
+            space: of the schedules.
+            policy: of that space; None to draw a child of cost c with a probability in proportion to c^(-1 / temperature).
+            options: of the draws.
+
+        Raises:
+            InvalidParameter: there is a shortlist but no policy, or the policy is of another space.
+        """
+
+@final
+class RolloutSearchOptions(_Bound):
+    """Parameters of a search by rollouts: an object with them as attributes."""
+
+    def __init__(
+        self,
+        *,
+        rollouts: int | None = ...,
+        free_rollouts: int = ...,
+        deviations: float | None = ...,
+        draws: int = ...,
+        seed: int = ...,
+    ) -> None:
+        """Parameters of a search by rollouts.
+
+        Args:
+            rollouts: how many; None for as many as the budget allows.
+            free_rollouts: how many of them come before any repeats the best one.
+            deviations: steps of the others, on average, that do not repeat the best one; None repeats nothing.
+            draws: at each step that is drawn, of which the cost model chooses.
+            seed: of the random numbers.
+
+        Raises:
+            InvalidParameter: a parameter is out of its range.
+        """
+    @property
+    def rollouts(self) -> int | None: ...
+    @property
+    def free_rollouts(self) -> int: ...
+    @property
+    def deviations(self) -> float | None: ...
+    @property
+    def draws(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+def rollout_search(
+    space: Any,
+    options: RolloutSearchOptions = ...,
+    *,
+    max_seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_expansions: int | None = None,
+    on_progress: Callable[[int, int, int, int, float], bool] | None = None,
+) -> SearchResult[Any]:
+    """The best of many complete schedules that are drawn, or repeated from the best; limits as for `beam_search`.
+
+    Raises:
+        InvalidParameter: neither a number of rollouts nor a budget is given, or a parameter is out of its range.
+        SearchExhausted: no random schedule was legal.
     """
 
 # Best-first beams (search_mb2fbs.cpp)

@@ -52,3 +52,12 @@ def wait_in_another_process() -> None:
 
 def schedule_trusted(problem: SchedulingProblem) -> None:
     TrustedSchedule(problem).pipeline()
+
+
+def square(number: int) -> int:
+    """Of most numbers; some kill their process, as libHalide does when it aborts, or raise."""
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGABRT)
+    if number < 0:
+        raise ValueError(f"{number} is negative")
+    return number * number

@@ -21,6 +21,7 @@ void bind_search_tag(pybind11::module_ &m);
 void bind_search_parts(pybind11::module_ &m);
 void bind_observation(pybind11::module_ &m);
 void bind_policy(pybind11::module_ &m);
+void bind_search_guided(pybind11::module_ &m);
 void bind_env(pybind11::module_ &m);
 void bind_env_vector(pybind11::module_ &m);
 void bind_halide_schedule(pybind11::module_ &m);

@@ -1,0 +1,19 @@
+"""`halidegym train`: from generated pipelines to policies; one file a recipe."""
+
+from __future__ import annotations
+
+import click
+
+from halidegym.evaluation.commands.train.data import data
+
+
+@click.group()
+def train() -> None:
+    """Train policies that schedule pipelines they have not seen.
+
+    Needs the extra: pip install 'halidegym[train]'.
+    """
+
+
+for command in (data,):
+    train.add_command(command)

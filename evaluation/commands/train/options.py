@@ -1,0 +1,42 @@
+"""What the subcommands of `halidegym train` share."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from halidegym.evaluation.arguments.options import Failure
+
+_EXTRA = ("pydantic", "yaml", "torch", "tensorboard", "stable_baselines3", "sb3_contrib")
+
+
+def config_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command --config."""
+    return click.option(
+        "--config",
+        metavar="NAME|FILE",
+        default=default,
+        show_default=True,
+        help=f"YAML file of settings, or the name of one of training/configs/, such as {default}-smoke.",
+    )
+
+
+def needs_extra(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a command say which extra to install where a module of it is missing."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except ModuleNotFoundError as error:
+            module = (error.name or "").partition(".")[0]
+            if module not in _EXTRA:
+                raise
+            raise Failure(
+                f"Training needs {module}, which is not installed; run pip install 'halidegym[train]'"
+            ) from error
+
+    return wrapped

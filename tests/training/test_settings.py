@@ -1,0 +1,76 @@
+"""Settings are read strictly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from halidegym.native._core import InvalidParameter
+from halidegym.training.data.collect import DataSettings
+from halidegym.training.settings import CONFIGS, load_settings
+
+
+def content() -> dict[str, Any]:
+    return yaml.safe_load((CONFIGS / "data-smoke.yaml").read_text())  # type: ignore[no-any-return]
+
+
+def refused(tmp_path: Path, changed: Any) -> str:
+    path = tmp_path / "changed.yaml"
+    path.write_text(changed if isinstance(changed, str) else yaml.safe_dump(changed))
+    with pytest.raises(InvalidParameter) as raised:
+        load_settings(DataSettings, path)
+    assert str(path) in str(raised.value)
+    return str(raised.value)
+
+
+def test_unknown_settings_are_refused_with_the_known_ones(tmp_path: Path) -> None:
+    message = refused(tmp_path, {**content(), "colour": "red"})
+    assert "colour is no setting; leave it out, or give one of pipelines, target" in message
+    assert "teacher.beam_size" in message
+    message = refused(tmp_path, {**content(), "teacher": {**content()["teacher"], "beamsize": 32}})
+    assert "teacher.beamsize is no setting" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("parallelism", 0, "parallelism=0: input should be greater than or equal to 1"),
+        ("parallelism", "16", "parallelism='16': input should be a valid integer"),
+        ("parallelism", True, "parallelism=True: input should be a valid integer"),
+        (
+            "pipelines",
+            {"random-train-v1": 0},
+            "there are no 0 pipelines of random-train-v1; give a number of at least 1",
+        ),
+        ("pipelines", {"random-test-v1": 10}, "random-test-v1 is for tests: results are reported on it"),
+        ("pipelines", {"papers-v1": 10}, "papers-v1 is for tests"),
+        ("pipelines", {"harris": 1}, "harris is for tests.* give random-train-v1 or random-validation-v1"),
+        ("pipelines", {"random-train-v9": 1}, "'random-train-v9' is no suite of generated pipelines"),
+        ("teacher", None, "teacher=None: input should be"),
+    ],
+)
+def test_values_out_of_range_are_refused(tmp_path: Path, name: str, value: object, message: str) -> None:
+    path = tmp_path / "changed.yaml"
+    path.write_text(yaml.safe_dump({**content(), name: value}))
+    with pytest.raises(InvalidParameter, match=message):
+        load_settings(DataSettings, path)
+
+
+def test_missing_settings_are_named(tmp_path: Path) -> None:
+    changed = content()
+    del changed["target"], changed["teacher"]["seed"]
+    message = refused(tmp_path, changed)
+    assert "target is missing" in message and "teacher.seed is missing" in message
+
+
+@pytest.mark.parametrize("text", ["a: [", "- 1", "", "\0", "!!python/object:os.system {}"])
+def test_what_are_no_settings_is_refused(tmp_path: Path, text: str) -> None:
+    refused(tmp_path, text)
+
+
+def test_a_file_that_is_missing_is_named_with_the_shipped_ones() -> None:
+    with pytest.raises(InvalidParameter, match=r"nowhere\.yaml: No such file.* data, data-smoke"):
+        load_settings(DataSettings, "nowhere.yaml")

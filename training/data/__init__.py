@@ -1,0 +1,1 @@
+"""Plans to learn from: what a teacher finds for generated pipelines, and the files that keep it."""

@@ -1,0 +1,146 @@
+"""Collecting plans: every pipeline once, in processes of their own, whatever kills them or us."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pydantic
+
+from halidegym.envs.pipelines import generated
+from halidegym.native._core import FormatError
+from halidegym.training.data.journal import Journal
+from halidegym.training.data.origin import Origin
+from halidegym.training.data.shard import Shard, Skipped, TaughtProblem
+from halidegym.training.data.teacher import TeacherSettings, teach
+from halidegym.training.settings import Settings
+from halidegym.training.splits import check_may_learn_from
+from halidegym.training.workers import Failed, in_processes
+
+OnPipeline: TypeAlias = Callable[[str], None]
+"""Called with the name of each pipeline when it is done."""
+
+
+class DataSettings(Settings):
+    """What to collect.
+
+    Attributes:
+        pipelines: how many of each suite of generated pipelines, from number 0 on.
+        target: Halide target string that schedules are made for.
+        parallelism: number of cores that schedules are made for.
+        per_shard: pipelines in a file.
+        teacher: how plans are found.
+    """
+
+    pipelines: dict[str, int]
+    target: str
+    parallelism: int = pydantic.Field(ge=1)
+    per_shard: int = pydantic.Field(ge=1, le=10000)
+    teacher: TeacherSettings
+
+    @pydantic.field_validator("pipelines")
+    @classmethod
+    def _may_be_learned_from(cls, pipelines: dict[str, int]) -> dict[str, int]:
+        for suite, count in pipelines.items():
+            check_may_learn_from(suite)
+            if not 1 <= count <= generated.COUNT:
+                raise ValueError(f"there are no {count} pipelines of {suite}; give a number of at least 1")
+        return pipelines
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What the files of a split hold.
+
+    Attributes:
+        folder: of the files.
+        problems: with plans.
+        plans: of them.
+        skipped: pipelines without.
+    """
+
+    folder: Path
+    problems: int
+    plans: int
+    skipped: int
+
+
+def collect(
+    settings: DataSettings, folder: Path, *, workers: int, on_pipeline: OnPipeline = lambda _name: None
+) -> Iterator[Collected]:
+    """Collect plans into `folder`, in a folder for each split; what is there already is not made again.
+
+    Yields:
+        What there is of each split, when it is complete.
+
+    Raises:
+        FormatError: a file in the folder is damaged, or was made under other conditions.
+    """
+    origin = Origin.here(settings.target, settings.parallelism)
+    for suite, count in settings.pipelines.items():
+        split = generated.SUITES[suite]
+        names = [generated.name_of(split, number) for number in range(count)]
+        (folder / split).mkdir(parents=True, exist_ok=True)
+        shards = [
+            _complete(
+                folder / split / f"plans-{start // settings.per_shard:05}.npz",
+                names[start : start + settings.per_shard],
+                Shard(origin, settings.teacher.model_dump(), ()),
+                settings.teacher,
+                workers,
+                on_pipeline,
+            )
+            for start in range(0, count, settings.per_shard)
+        ]
+        problems = [problem for shard in shards for problem in shard.problems]
+        skipped = sum(len(shard.skipped) for shard in shards)
+        yield Collected(folder / split, len(problems), sum(len(problem.plans) for problem in problems), skipped)
+
+
+def _complete(
+    path: Path, names: Sequence[str], empty: Shard, teacher: TeacherSettings, workers: int, on_pipeline: OnPipeline
+) -> Shard:
+    """The shard of these pipelines, made of the file, of the journal of who began it, and of what is missing."""
+    journal = Journal(path.with_suffix(".journal"))
+    known = [Shard.load(path)] if path.exists() else []
+    known += [Shard.from_bytes(entry) for entry in journal.entries]
+    for shard in known:
+        _check(shard, empty, path)
+    results = {name: result for shard in known for name, result in shard.results.items()}
+    missing = [name for name in names if name not in results]
+    for name in names:
+        if name in results:
+            on_pipeline(name)
+    arguments = [(name, teacher, empty.origin.target, empty.origin.parallelism) for name in missing]
+    for name, result in zip(missing, in_processes(teach, arguments, workers), strict=True):
+        results[name] = Skipped(name, result.reason) if isinstance(result, Failed) else result
+        journal.append(_shard([results[name]], empty).to_bytes())
+        on_pipeline(name)
+    order = [*names, *(name for name in results if name not in set(names))]
+    shard = _shard([results[name] for name in order], empty)
+    if missing or journal.entries:
+        shard.save(path)
+        journal.remove()
+    return shard
+
+
+def _shard(results: Sequence[TaughtProblem | Skipped], empty: Shard) -> Shard:
+    problems = tuple(result for result in results if isinstance(result, TaughtProblem))
+    skipped = tuple(result for result in results if isinstance(result, Skipped))
+    return Shard(empty.origin, empty.recipe, problems, skipped)
+
+
+def _check(shard: Shard, wanted: Shard, path: Path) -> None:
+    shard.origin.check(wanted.origin, str(path))
+    differing = {key for key in {*shard.recipe, *wanted.recipe} if shard.recipe.get(key) != wanted.recipe.get(key)}
+    if differing:
+        raise FormatError(
+            f"{path} was made with other settings: {_shown(shard.recipe, differing)} instead of "
+            f"{_shown(wanted.recipe, differing)}. Collect into another folder, or with the settings of before"
+        )
+
+
+def _shown(recipe: Mapping[str, Any], keys: set[str]) -> str:
+    return ", ".join(f"{key}={recipe.get(key)}" for key in sorted(keys))

@@ -1,0 +1,87 @@
+"""Settings of the training commands: YAML files, read strictly, so that a slip of the pen does not cost a night."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pydantic
+import yaml
+
+from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import shown
+
+CONFIGS = Path(__file__).parent / "configs"
+"""The folder of the shipped files; a command takes their names without the ending."""
+
+
+class Settings(pydantic.BaseModel):
+    """Base of all settings: immutable, and nothing unknown, missing, of another type or out of range passes."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+S = TypeVar("S", bound=Settings)
+
+
+def load_settings(kind: type[S], source: str | os.PathLike[str]) -> S:
+    """Read settings.
+
+    Args:
+        kind: which ones.
+        source: the name of a shipped file, such as "data-smoke", or a path.
+
+    Raises:
+        InvalidParameter: there is no such file, it is no YAML, or a setting is unknown, missing, or out of range.
+    """
+    path = CONFIGS / f"{os.fspath(source)}.yaml"
+    path = path if path.is_file() else Path(source)
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        shipped = ", ".join(sorted(file.stem for file in CONFIGS.glob("*.yaml")))
+        raise InvalidParameter(
+            f"Cannot read the configuration {path}: {error.strerror}. Give the path of a YAML file, or one of {shipped}"
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InvalidParameter(f"{path} is no YAML: {' '.join(str(error).split())}. Correct it there") from error
+    return parse_settings(kind, {} if content is None else content, os.fspath(path))
+
+
+def parse_settings(kind: type[S], content: Any, origin: str) -> S:
+    """Check settings that were read from `origin`.
+
+    Raises:
+        InvalidParameter: a setting is unknown, missing, or out of range.
+    """
+    try:
+        return kind.model_validate(content)
+    except pydantic.ValidationError as error:
+        raise InvalidParameter(f"{origin}: {'; '.join(_sentences(kind, error))}") from error
+
+
+def _sentences(kind: type[Settings], error: pydantic.ValidationError) -> list[str]:
+    sentences = []
+    for detail in error.errors(include_url=False):
+        name = ".".join(map(str, detail["loc"])) or "the file"
+        reason = detail["msg"].removeprefix("Value error, ")
+        if detail["type"] == "extra_forbidden":
+            sentences.append(f"{name} is no setting; leave it out, or give one of {', '.join(_names(kind))}")
+        elif detail["type"] == "missing":
+            sentences.append(f"{name} is missing; give it a value")
+        else:
+            sentences.append(f"{name}={shown(detail['input'])}: {reason[:1].lower()}{reason[1:]}")
+    return sentences
+
+
+def _names(kind: type[Settings], prefix: str = "") -> list[str]:
+    """The names of all settings, those of groups with the group's name before them."""
+    names = []
+    for name, field in kind.model_fields.items():
+        group = field.annotation
+        if isinstance(group, type) and issubclass(group, Settings):
+            names += _names(group, f"{prefix}{name}.")
+        else:
+            names.append(prefix + name)
+    return names
