@@ -16,8 +16,10 @@ from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.native import _core
 from halidegym.native._core import InvalidParameter, State
-from halidegym.training.networks import PolicyNetwork, network_from, policy_file
+from halidegym.training.networks import PolicyNetwork, StateAt, join, join_problems, network_from, policy_file
+from halidegym.training.networks.padded import unpad
 from halidegym.training.networks.sb3_policy import PointerPolicy
+from networks_for_tests import padded, random_problem, random_replay
 
 ROOM = {"max_stages": 40, "max_edges": 60, "max_loops": 11}
 
@@ -76,6 +78,28 @@ def test_observations_give_the_logits_of_their_states(pipeline: str, reads_child
         cost = state.cost() if observation["scheduled"].any() else 0.0
         expected = -native.value(state, cost / prepared.reference_cost)
         np.testing.assert_allclose(value, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_padding_makes_no_difference() -> None:
+    rng = np.random.default_rng(0)
+    problems = [random_problem(rng, stages) for stages in (1, 7, 12)]
+    replays = [random_replay(rng, len(problem["stage_features"]), 4) for problem in problems]
+    which = [StateAt(p, replays[p], row) for p, row in ((2, 0), (0, 1), (1, 1), (2, 3), (2, 1), (1, 0))]
+    room = {"stages": 20, "edges": 90, "loops": 9, "decisions": 30}
+    shown = [padded(problems[at.problem], at.replayed, at.row, **room) for at in which]
+    unpadded = unpad({key: torch.from_numpy(np.stack([o[key] for o in shown])) for key in shown[0]}, loops=8)
+    assert unpadded.problems.count == len(problems)
+    states, decisions = join(problems, which)
+    network = random_network()
+    for head in (network.blind_logits, network.child_logits):
+        ours, theirs = (
+            head(encoded := network.encode(of), network.context(encoded, at), rows)
+            for of, at, rows in (
+                (unpadded.problems, unpadded.states, unpadded.decisions),
+                (join_problems(problems), states, decisions),
+            )
+        )
+        torch.testing.assert_close(ours, theirs)
 
 
 def test_a_larger_room_changes_no_decision() -> None:
