@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -22,6 +23,15 @@ def config_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., 
         show_default=True,
         help=f"YAML file of settings, or the name of one of training/configs/, such as {default}-smoke.",
     )
+
+
+data_option = click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default="runs/data",
+    show_default=True,
+    help="Folder that `halidegym train data` wrote.",
+)
 
 
 def needs_extra(command: Callable[..., Any]) -> Callable[..., Any]:

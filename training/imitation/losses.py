@@ -1,0 +1,115 @@
+"""How far a network is from what it shall imitate.
+
+Sections are those of docs/specification/learning.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from halidegym.training.imitation.examples import Examples
+from halidegym.training.networks.batches import Decisions, Problems, States, join, join_problems
+from halidegym.training.networks.network import PolicyNetwork
+from halidegym.training.networks.segments import segment_log_softmax, segment_max
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some examples, joined.
+
+    Attributes:
+        problems, states, decisions: see there.
+        taken: [N], the decision that each state's plan takes, among all D.
+        shift: [D], what is added to logits so that the decisions shown stand for all legal ones (section 5).
+        weights, value_weights, values, relative_costs: [N], see `Examples`.
+    """
+
+    problems: Problems
+    states: States
+    decisions: Decisions
+    taken: Tensor
+    shift: Tensor
+    weights: Tensor
+    value_weights: Tensor
+    values: Tensor
+    relative_costs: Tensor
+
+    @classmethod
+    def of(cls, examples: Examples, chosen: Sequence[int] | NDArray[np.int64], device: torch.device) -> Batch:
+        """The examples of these indices."""
+        chosen = np.asarray(chosen)
+        states = [examples.states[index] for index in chosen]
+        present = sorted({state.problem for state in states})
+        position = {problem: index for index, problem in enumerate(present)}
+        problems = [examples.problems[problem] for problem in present]
+        joined, decisions = join(problems, [state._replace(problem=position[state.problem]) for state in states])
+        shown = np.bincount(decisions.state.numpy(), minlength=len(states))
+        taken = np.cumsum(shown) - shown + [state.replayed["taken"][state.row] for state in states]
+        hidden = np.log((joined.num_legal.numpy() - 1) / np.maximum(shown - 1, 1))
+        shift = np.repeat(hidden, shown).astype(np.float32)
+        shift[taken] = 0
+        columns = (examples.weights, examples.value_weights, examples.values, examples.relative_costs)
+        return cls(
+            join_problems(problems).to(device),
+            joined.to(device),
+            decisions.to(device),
+            torch.from_numpy(taken).to(device),
+            torch.from_numpy(shift).to(device),
+            *(torch.from_numpy(column[chosen]).to(device) for column in columns),
+        )
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Means over the examples of a batch, by their weights.
+
+    Attributes:
+        blind, child: cross-entropy of the decisions, of the head that reads descriptors, and of that which reads children.
+        value: squared error.
+        blind_accuracy, child_accuracy: how often the decision taken is the favourite among those shown.
+        value_variance: squared error of the mean value, which the value's is to be compared with.
+    """
+
+    blind: Tensor
+    child: Tensor
+    value: Tensor
+    blind_accuracy: Tensor
+    child_accuracy: Tensor
+    value_variance: Tensor
+
+
+def losses(network: PolicyNetwork, batch: Batch) -> Losses:
+    """The losses of a network."""
+    encoded = network.encode(batch.problems)
+    context = network.context(encoded, batch.states)
+    blind, blind_accuracy = _of_decisions(network.blind_logits(encoded, context, batch.decisions), batch)
+    child, child_accuracy = _of_decisions(network.child_logits(encoded, context, batch.decisions), batch)
+    errors = network.value(context, batch.states, batch.relative_costs) - batch.values
+    centred = batch.values - _mean(batch.values, batch.value_weights)
+    return Losses(
+        blind,
+        child,
+        _mean(errors.square(), batch.value_weights),
+        blind_accuracy,
+        child_accuracy,
+        _mean(centred.square(), batch.value_weights),
+    )
+
+
+def _of_decisions(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Cross-entropy and accuracy."""
+    state, count = batch.decisions.state, batch.states.count
+    surprise = -segment_log_softmax(logits + batch.shift, state, count)[batch.taken]
+    with torch.no_grad():
+        is_favourite = (logits[batch.taken] >= segment_max(logits, state, count)).to(logits.dtype)
+    return _mean(surprise, batch.weights), _mean(is_favourite, batch.weights)
+
+
+def _mean(values: Tensor, weights: Tensor) -> Tensor:
+    return (values * weights).sum() / weights.sum().clamp(min=1e-6)
