@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halidegym.training.imitation.examples import Examples
+from halidegym.training.networks import StateAt
+
 
 def random_problem(rng: np.random.Generator, stages: int) -> dict[str, NDArray[Any]]:
     """Rows as `_core.problem_rows` has them: stages read from some before them."""
@@ -41,3 +44,19 @@ def random_replay(rng: np.random.Generator, stages: int, states: int) -> dict[st
         "decision_features": rng.uniform(-5, 20, (offsets[-1], 43)).astype(np.float32),
         "costs": rng.exponential(1, offsets[-1]),
     }
+
+
+def random_examples(seed: int = 0, problems: int = 3, states: int = 4) -> Examples:
+    """So many problems with so many states each."""
+    rng = np.random.default_rng(seed)
+    rows = [random_problem(rng, int(stages)) for stages in rng.integers(1, 9, problems)]
+    replays = [random_replay(rng, len(problem["stage_features"]), states) for problem in rows]
+    count = problems * states
+    return Examples(
+        rows,
+        [StateAt(index, replay, row) for index, replay in enumerate(replays) for row in range(states)],
+        weights=rng.choice(np.array([0, 0.3, 1], np.float32), count),
+        value_weights=rng.choice(np.array([0.3, 1], np.float32), count),
+        values=rng.normal(size=count).astype(np.float32),
+        relative_costs=rng.random(count, np.float32),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,17 @@ def load_checkpoint(path: Path, settings: dict[str, Any]) -> dict[str, Any] | No
     if not path.exists():
         return None
     try:
+        if not zipfile.is_zipfile(path):  # of which torch would say so with many words, and warnings
+            raise ValueError("it is cut short, or something else")
         content = torch.load(path, map_location="cpu", weights_only=True)
         kind, version = content["kind"], content["version"]
     except (OSError, RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise FormatError(f"Cannot read the checkpoint {path}: {reason}. Remove it to begin anew") from error
     if (kind, version) != (_KIND, _VERSION):
-        raise FormatError(f"{path} is a {kind} of version {version}, not a {_KIND} of {_VERSION}. Remove it to begin anew")
+        raise FormatError(
+            f"{path} is a {kind} of version {version}, not a {_KIND} of {_VERSION}. Remove it to begin anew"
+        )
     written = content["settings"]
     differing = sorted(name for name in {*written, *settings} if written.get(name) != settings.get(name))
     if differing:

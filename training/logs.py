@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from halidegym.native._core import InvalidParameter
+
 
 class Logs:
     """Writes figures by step. Use as a context.
@@ -70,7 +72,9 @@ def _shown(value: Any) -> str:
 
 def _start_wandb(project: str, folder: Path) -> None:
     if importlib.util.find_spec("wandb") is None:
-        raise ModuleNotFoundError("wandb_project is set, but wandb is not installed", name="wandb")
+        raise InvalidParameter(
+            f"wandb_project={project!r}: wandb is not installed; run pip install wandb, or leave the project out"
+        )
     import wandb
 
     wandb.init(project=project, dir=folder, name=folder.name, sync_tensorboard=True)

@@ -73,7 +73,7 @@ class Losses:
         blind, child: cross-entropy of the decisions, of the head that reads descriptors, and of that which reads children.
         value: squared error.
         blind_accuracy, child_accuracy: how often the decision taken is the favourite among those shown.
-        value_variance: squared error of the mean value, which the value's is to be compared with.
+        mean_value, mean_squared_value: of the values themselves, whose variance the squared error is to be compared with.
     """
 
     blind: Tensor
@@ -81,7 +81,8 @@ class Losses:
     value: Tensor
     blind_accuracy: Tensor
     child_accuracy: Tensor
-    value_variance: Tensor
+    mean_value: Tensor
+    mean_squared_value: Tensor
 
 
 def losses(network: PolicyNetwork, batch: Batch) -> Losses:
@@ -91,14 +92,14 @@ def losses(network: PolicyNetwork, batch: Batch) -> Losses:
     blind, blind_accuracy = _of_decisions(network.blind_logits(encoded, context, batch.decisions), batch)
     child, child_accuracy = _of_decisions(network.child_logits(encoded, context, batch.decisions), batch)
     errors = network.value(context, batch.states, batch.relative_costs) - batch.values
-    centred = batch.values - _mean(batch.values, batch.value_weights)
     return Losses(
         blind,
         child,
         _mean(errors.square(), batch.value_weights),
         blind_accuracy,
         child_accuracy,
-        _mean(centred.square(), batch.value_weights),
+        _mean(batch.values, batch.value_weights),
+        _mean(batch.values.square(), batch.value_weights),
     )
 
 

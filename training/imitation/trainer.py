@@ -125,5 +125,5 @@ class Sums:
         """The mean of each loss; with the share of the values' variance that is explained."""
         count = self.values["count"]
         means = {name: value / count for name, value in self.values.items() if name != "count"}
-        variance = means.pop("value_variance")
+        variance = means.pop("mean_squared_value") - means.pop("mean_value") ** 2
         return {**means, "value_r2": 1 - means["value"] / variance if variance > 0 else 0.0}

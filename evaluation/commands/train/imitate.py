@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from halidegym.evaluation.arguments.paths import OutputFolder
-from halidegym.evaluation.commands.train.options import config_option, data_option, needs_extra
-from halidegym.evaluation.output.console import output_console
+from halidegym.evaluation.commands.train.options import config_option, data_option, needs_extra, print_result
 from halidegym.evaluation.output.progress import phases_bar
 
 
@@ -38,7 +37,4 @@ def imitate(config: str, data: Path, output: Path) -> None:
             on_begin=on_begin,
             on_step=on_step,
         )
-    console = output_console()
-    for name, value in result.curve[-1].items():
-        console.print(f"{name:40} {value:.4g}")
-    console.print(f"The best policy: {result.policy}")
+    print_result(result)

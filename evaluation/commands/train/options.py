@@ -5,11 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from halidegym.evaluation.arguments.options import Failure
+from halidegym.evaluation.output.console import output_console
+
+if TYPE_CHECKING:
+    from halidegym.training.imitation.imitate import Imitated
 
 _EXTRA = ("pydantic", "yaml", "torch", "tensorboard", "stable_baselines3", "sb3_contrib")
 
@@ -50,3 +54,11 @@ def needs_extra(command: Callable[..., Any]) -> Callable[..., Any]:
             ) from error
 
     return wrapped
+
+
+def print_result(result: Imitated) -> None:
+    """Print the last figures of a training, and where the policy is."""
+    console = output_console()
+    for name, value in result.curve[-1].items():
+        console.print(f"{name:40} {value:.4g}")
+    console.print(f"The best policy: {result.policy}")
