@@ -1,7 +1,4 @@
-"""Settings of expert iteration.
-
-Section 7 is that of docs/specification/learning.md.
-"""
+"""Settings of expert iteration."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from halidegym.training.settings import Settings
 
 
 class ImproverSettings(Settings):
-    """How the policy's schedules are improved: by guided replay (section 7).
+    """How the policy's schedules are improved: by guided replay.
 
     Attributes:
         schedules: complete ones that are looked at.

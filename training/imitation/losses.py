@@ -1,7 +1,4 @@
-"""How far a network is from what it shall imitate.
-
-Sections are those of docs/specification/learning.md.
-"""
+"""How far a network is from what it shall imitate."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ class Batch:
     Attributes:
         problems, states, decisions: see there.
         taken: [N], the decision that each state's plan takes, among all D.
-        shift: [D], what is added to logits so that the decisions shown stand for all legal ones (section 5).
+        shift: [D], what is added to logits so that the decisions shown stand for all legal ones.
         weights, value_weights, values, relative_costs: [N], see `Examples`.
     """
 

@@ -1,7 +1,4 @@
-"""Settings of imitation.
-
-Section 7 is that of docs/specification/learning.md.
-"""
+"""Settings of imitation."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ class NetworkSettings(Settings):
 
 
 class OptimizerSettings(Settings):
-    """AdamW with a rate that falls along a cosine (section 7).
+    """AdamW with a rate that falls along a cosine.
 
     Attributes:
         learning_rate, final_learning_rate: of the first and of the last step.
