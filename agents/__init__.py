@@ -3,6 +3,9 @@
 from halidegym.agents import reference
 from halidegym.agents.agent import Agent
 from halidegym.agents.iterated import IteratedSearch
+from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
+from halidegym.agents.learned.guided_replay import GuidedReplay
+from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.exhaustive import ExhaustiveSearch
@@ -10,6 +13,7 @@ from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.mb2fbs import MB2FBS
 from halidegym.agents.planners.mcts import MCTS
 from halidegym.agents.planners.random_search import RandomSearch
+from halidegym.agents.planners.soft_sampling import SoftSampling
 from halidegym.agents.planners.tag import TAG
 from halidegym.agents.planners.uct import UCT
 from halidegym.envs.problems.rules import Rules
@@ -24,10 +28,14 @@ __all__ = [
     "Candidate",
     "ExhaustiveSearch",
     "Greedy",
+    "GuidedReplay",
     "Improvement",
     "IteratedSearch",
     "Plan",
+    "PolicyAgent",
+    "PolicyGuidedMCTS",
     "RandomSearch",
     "Rules",
+    "SoftSampling",
     "reference",
 ]

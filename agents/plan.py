@@ -17,7 +17,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.native.fields import checked_fields
 
-_KIND, _VERSION = "halidegym plan", 3
+_KIND, _VERSION = "halidegym plan", 4
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,12 @@ class Plan:
         pass_costs: per pass of a multi-pass search, the cost of its result as the search compared it: a beam search may
             have penalized it (docs/specification/search-and-cost-model.md, section 2.5).
         pass_candidates: per pass, its result.
-        evaluations: how often the cost model was asked (docs/specification/search-and-cost-model.md, section 1.5); None
-            if not counted.
+        evaluations: how often the cost model was asked (docs/specification/search-and-cost-model.md, section 1.5), or a
+            learned agent read the schedule features of a child, which takes the same work; None if not counted.
         distinct_evaluations: how many of these costs were computed, the others being known from an earlier pass of the same
             search; None if not counted.
         expansions: states expanded; None if not counted.
+        forwards: states that went through a learned network, each time that one did.
         seconds: wall-clock time of the search.
         cpu_seconds: CPU time of the search, all threads together.
         history: the improvements of the best cost, in order.
@@ -87,6 +88,7 @@ class Plan:
     evaluations: int | None = None
     distinct_evaluations: int | None = None
     expansions: int | None = None
+    forwards: int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     history: tuple[Improvement, ...] = ()
@@ -164,6 +166,7 @@ class Plan:
                 evaluations=document["evaluations"],
                 distinct_evaluations=document["distinct_evaluations"],
                 expansions=document["expansions"],
+                forwards=document["forwards"],
                 seconds=document["seconds"],
                 cpu_seconds=document["cpu_seconds"],
                 history=tuple(Improvement(**entry) for entry in document["history"]),
@@ -190,6 +193,8 @@ def _read(path: str | Path) -> dict[str, Any]:
         document["ended_by"] = "budget" if document.get("interrupted") else "finished"
     if version in (1, 2):  # of searches that computed every cost that they asked for
         document["distinct_evaluations"] = document.get("evaluations")
+    if version in (1, 2, 3):  # of agents without networks
+        document["forwards"] = 0
     elif version != _VERSION:
         raise FormatError(f"{path} is a plan of version {version}, not {_VERSION}; save the plan again")
     return document

@@ -87,6 +87,11 @@ class Rounds(Generic[Found]):
         """Of all rounds."""
         return sum(found.expansions or 0 for found in self.found)
 
+    @property
+    def forwards(self) -> int:
+        """Of all rounds."""
+        return sum(found.forwards for found in self.found)
+
     def cheapest(self) -> Found:
         """Return the best round by cost."""
         return min(self.found, key=cost_of)

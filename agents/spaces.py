@@ -69,6 +69,7 @@ class SpaceSolution:
         evaluations: how often a cost was asked for.
         distinct_evaluations: how many of these costs were computed, the others being known from an earlier pass.
         expansions: states expanded.
+        forwards: states that went through a learned network.
         seconds: wall-clock time of the search.
         history: the improvements of the best cost, in order.
         ended_by: "finished", "budget" or "interrupt"; see `EndedBy`.
@@ -83,6 +84,7 @@ class SpaceSolution:
     evaluations: int
     distinct_evaluations: int
     expansions: int
+    forwards: int
     seconds: float
     history: tuple[Improvement, ...]
     ended_by: EndedBy

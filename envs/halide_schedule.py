@@ -17,8 +17,8 @@ from halidegym.envs.arguments import action_index, check_no_options
 from halidegym.envs.episode_state import EpisodeState
 from halidegym.envs.observation import Observation, observation_space, tables
 from halidegym.envs.one_thread import OneThread
-from halidegym.envs.outcome import outcome
-from halidegym.envs.prepared_problems import load_prepared_problems
+from halidegym.envs.outcome import information, outcome
+from halidegym.envs.prepared_problems import PreparedProblems, draw_index, load_prepared_problems
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
@@ -191,6 +191,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         max_edges: int = 1,
         max_loops: int = 1,
         skip_forced: bool = True,
+        child_features: bool = False,
         render_mode: str | None = None,
     ) -> None:
         """See the class.
@@ -203,7 +204,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             raise _core.InvalidParameter(
                 f"There is no render_mode {render_mode!r}: use {' or '.join(self.metadata['render_modes'])}, or None"
             )
-        check_kind(bool, skip_forced=skip_forced)
+        check_kind(bool, skip_forced=skip_forced, child_features=child_features)
         check_at_least(
             1, INT32_MAX, max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops
         )
@@ -217,18 +218,17 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             weights=weights,
             rules=Rules(subtiling, memory_limit),
         )
-        stages, edges, loops = self._prepared.least_sizes()
+        least = self._prepared.least_shape()
         shape = _core.ObservationShape(
-            stages=max(max_stages, stages),
-            edges=max(max_edges, edges),
-            loops=max(max_loops, loops),
+            stages=max(max_stages, least.stages),
+            edges=max(max_edges, least.edges),
+            loops=max(max_loops, least.loops),
             decisions=max_decisions,
+            child_features=child_features,
         )
         self._native = _core.Environment(shape, skip_forced=skip_forced)
         self.observation_space = observation_space(shape)
         self.action_space = spaces.Discrete(max_decisions)
-        self._max_decisions = max_decisions
-        self._num_problems = len(self._prepared)
         self._problem_index = 0
         self._is_over = True
         self._turn = OneThread()
@@ -250,11 +250,9 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._turn.begin()
         try:
             super().reset(seed=seed)
-            index = self._problem_index
-            if self._num_problems > 1:
-                index = int(self.np_random.integers(self._num_problems))
+            index = draw_index(self._prepared, self.np_random)
             problem = self._prepared[index]
-            return self._go_to(index, problem, problem.initial_state, False)
+            return self._go_to(index, problem, problem.initial_state, False, 0)
         finally:
             self._turn.end()
 
@@ -271,12 +269,14 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             if self._is_over:
                 raise gym.error.ResetNeeded("The episode is over: call reset() first")
             observation, action_mask, num_legal_decisions, is_legal = self._native.step_and_look(index)
-            info = self._info(action_mask, num_legal_decisions)
+            info = information(action_mask, num_legal_decisions, self._native.evaluations)
             info["illegal_action"] = not is_legal
             if num_legal_decisions > 0:
                 return observation, 0.0, False, False, info
             self._is_over = True
-            reward, more = outcome(self._native, self.prepared_problem, self.reward)
+            state = self._native.state
+            cost = self._native.cost() if state.is_complete else None
+            reward, more = outcome(self.prepared_problem, self.reward, state, cost)
             info.update(more)
             return observation, reward, True, False, info
         finally:
@@ -284,10 +284,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """The current loop nest, in the form of the `render_mode`."""
-        if self.render_mode is None:
-            return None
-        text = rendering.describe(self.problem.name, self.state, self._native.num_legal_decisions)
-        return text if self.render_mode == "ansi" else rendering.draw(text)
+        return rendering.render(self.render_mode, self.problem.name, self.state, self._native.num_legal_decisions)
 
     def tables(self, observation: Observation) -> Observation:
         """The observation with its tables in two dimensions: one row a stage, edge or decision. Views, no copies.
@@ -298,7 +295,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool, (max_decisions,): what sb3-contrib asks for."""
-        return np.arange(self._max_decisions) < self._native.num_legal_decisions
+        return np.arange(self._native.shape.decisions) < self._native.num_legal_decisions
 
     def decision_indices(self) -> NDArray[np.int64]:
         """For each legal action, the index of its decision among all of `state.expand()`."""
@@ -320,19 +317,19 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._turn.begin()
         try:
             index = state.problem_index
-            return self._go_to(index, self._prepared[index], state.state, state.is_over)
+            return self._go_to(index, self._prepared[index], state.state, state.is_over, self._native.evaluations)
         finally:
             self._turn.end()
 
     def _go_to(
-        self, index: int, problem: PreparedProblem, state: _core.State, is_over: bool
+        self, index: int, problem: PreparedProblem, state: _core.State, is_over: bool, evaluations: int
     ) -> tuple[Observation, dict[str, Any]]:
         self.reward.prepare(problem)
         self._problem_index = index
-        self._native.start(state)
+        self._native.start(state, problem.reference_cost, evaluations)
         self._is_over = is_over
         observation, action_mask, num_legal_decisions = self._native.look()
-        return observation, self._info(action_mask, num_legal_decisions)
+        return observation, information(action_mask, num_legal_decisions, self._native.evaluations)
 
     def close(self) -> None:
         """Free what the reward holds."""
@@ -364,6 +361,16 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         return self._prepared.given_problems()
 
     @property
+    def prepared_problems(self) -> PreparedProblems:
+        """All problems that episodes are drawn from, by their index."""
+        return self._prepared
+
+    @property
+    def observation_shape(self) -> _core.ObservationShape:
+        """The sizes of observations."""
+        return self._native.shape
+
+    @property
     def state(self) -> _core.State:
         """The partial schedule, an immutable value."""
         return self._native.state
@@ -385,10 +392,3 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             SearchExhausted: it finds none within the `memory_limit`.
         """
         return self.prepared_problem.greedy.state
-
-    def _info(self, action_mask: NDArray[np.int8], num_legal_decisions: int) -> dict[str, Any]:
-        return {
-            "action_mask": action_mask,
-            "num_legal_decisions": num_legal_decisions,
-            "decisions_truncated": num_legal_decisions > self._max_decisions,
-        }

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from halidegym.envs.pipelines import generated
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -32,8 +34,13 @@ class PreparedProblems(Protocol):
     def given_problems(self) -> tuple[SchedulingProblem, ...]:
         """Their problems, but none of generated tasks, which have no end."""
 
-    def least_sizes(self) -> tuple[int, int, int]:
-        """The numbers of stages, edges and loops that an observation of any of the tasks needs room for."""
+    def least_shape(self) -> _core.ObservationShape:
+        """The room that observations of all the tasks need, with one decision."""
+
+
+def draw_index(problems: PreparedProblems, generator: np.random.Generator) -> int:
+    """The index of the problem of the next episode."""
+    return int(generator.integers(len(problems))) if len(problems) > 1 else 0
 
 
 def load_prepared_problems(
@@ -78,12 +85,13 @@ class _Given:
     def given_problems(self) -> tuple[SchedulingProblem, ...]:
         return tuple(task.problem for task in self._prepared)
 
-    def least_sizes(self) -> tuple[int, int, int]:
+    def least_shape(self) -> _core.ObservationShape:
         shapes = [task.shape for task in self._prepared]
-        return (
-            max(shape.stages for shape in shapes),
-            max(shape.edges for shape in shapes),
-            max(shape.loops for shape in shapes),
+        return _core.ObservationShape(
+            stages=max(shape.stages for shape in shapes),
+            edges=max(shape.edges for shape in shapes),
+            loops=max(shape.loops for shape in shapes),
+            decisions=1,
         )
 
 
@@ -110,5 +118,7 @@ class _Generated:
     def given_problems(self) -> tuple[SchedulingProblem, ...]:
         return ()
 
-    def least_sizes(self) -> tuple[int, int, int]:
-        return generated.MAX_STAGES, generated.MAX_EDGES, generated.MAX_LOOPS
+    def least_shape(self) -> _core.ObservationShape:
+        return _core.ObservationShape(
+            stages=generated.MAX_STAGES, edges=generated.MAX_EDGES, loops=generated.MAX_LOOPS, decisions=1
+        )

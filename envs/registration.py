@@ -11,14 +11,23 @@ SYNTHETIC_TREE = "SyntheticTree-v0"
 def register_environments() -> None:
     """Register all environments; done by `import halidegym`."""
     if HALIDE_SCHEDULE not in gym.registry:
-        gym.register(id=HALIDE_SCHEDULE, entry_point="halidegym.envs.halide_schedule:HalideSchedule")
+        gym.register(
+            id=HALIDE_SCHEDULE,
+            entry_point="halidegym.envs.halide_schedule:HalideSchedule",
+            vector_entry_point="halidegym.envs.halide_schedule_vector:HalideScheduleVector",
+        )
     if SYNTHETIC_TREE not in gym.registry:
         gym.register(id=SYNTHETIC_TREE, entry_point="halidegym.envs.synthetic_tree:SyntheticTreeEnv")
     if HALIDE_SCHEDULE_HARDWARE not in gym.registry:
         gym.register(
             id=HALIDE_SCHEDULE_HARDWARE,
             entry_point="halidegym.envs.timed_halide_schedule:make_measured",
+            vector_entry_point="halidegym.envs.timed_halide_schedule:make_measured_vector",
             nondeterministic=True,
         )
     if HALIDE_SCHEDULE_REPLAY not in gym.registry:
-        gym.register(id=HALIDE_SCHEDULE_REPLAY, entry_point="halidegym.envs.timed_halide_schedule:make_replayed")
+        gym.register(
+            id=HALIDE_SCHEDULE_REPLAY,
+            entry_point="halidegym.envs.timed_halide_schedule:make_replayed",
+            vector_entry_point="halidegym.envs.timed_halide_schedule:make_replayed_vector",
+        )

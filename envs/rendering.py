@@ -13,6 +13,18 @@ FRAME_SIZE = (960, 720)
 _MARGIN = 16
 
 
+def render(mode: str | None, name: str, state: State, num_legal_decisions: int) -> str | NDArray[np.uint8] | None:
+    """What an environment of this `render_mode` shows of a state.
+
+    Raises:
+        InvalidParameter: see `draw`.
+    """
+    if mode is None:
+        return None
+    text = describe(name, state, num_legal_decisions)
+    return text if mode == "ansi" else draw(text)
+
+
 def describe(name: str, state: State, num_legal_decisions: int) -> str:
     """The loop nest of a state as text, below a line on what comes next.
 

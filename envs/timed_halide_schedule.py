@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
 
 from halidegym.envs.halide_schedule import HalideSchedule
-from halidegym.envs.rewards.base import DEAD_END_SPEEDUP, Baseline, Reward, RewardForm
+from halidegym.envs.halide_schedule_vector import HalideScheduleVector
+from halidegym.envs.rewards.base import DEAD_END_SPEEDUP, Baseline, RewardForm
 from halidegym.envs.rewards.hardware import RewardByRunTime
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.timers import RecordingTimer, Replay
 
+Environment = TypeVar("Environment", HalideSchedule, HalideScheduleVector)
 
-def make_measured(
+
+def make_measured(**arguments: Any) -> HalideSchedule:
+    """`HalideScheduleHardware-v0`: rewards are measured on this machine. Not deterministic; arguments as of `measured`."""
+    return measured(HalideSchedule, **arguments)
+
+
+def make_measured_vector(num_envs: int = 1, **arguments: Any) -> HalideScheduleVector:
+    """The vector of `HalideScheduleHardware-v0`: schedules are measured one after another, and nothing else meanwhile."""
+    return measured(functools.partial(HalideScheduleVector, num_envs), **arguments)
+
+
+def make_replayed(**arguments: Any) -> HalideSchedule:
+    """`HalideScheduleReplay-v0`: rewards come from a record, without compiler and clock. Arguments as of `replayed`."""
+    return replayed(HalideSchedule, **arguments)
+
+
+def make_replayed_vector(num_envs: int = 1, **arguments: Any) -> HalideScheduleVector:
+    """The vector of `HalideScheduleReplay-v0`."""
+    return replayed(functools.partial(HalideScheduleVector, num_envs), **arguments)
+
+
+def measured(
+    make: Callable[..., Environment],
     *,
     form: RewardForm = "log_speedup",
     baseline: Baseline = "greedy",
@@ -20,24 +46,28 @@ def make_measured(
     settings: TimingSettings | None = None,
     failure_speedup: float = DEAD_END_SPEEDUP,
     **environment: Any,
-) -> HalideSchedule:
-    """`HalideScheduleHardware-v0`: rewards are measured on this machine. Not deterministic.
+) -> Environment:
+    """An environment whose rewards are measured on this machine.
 
     Args:
+        make: of the environment.
         form: see `halidegym.rewards.HardwareTimingReward`.
         baseline: likewise.
         database: file to record in; what is on record is not measured again.
         settings: how to time.
         failure_speedup: see `HardwareTimingReward`.
-        **environment: arguments of `HalideSchedule`.
+        **environment: arguments of `make`.
     """
+    env = make(**environment)
     timer = RecordingTimer(database, settings)
-    return _rewarded(RewardByRunTime(form, baseline, timer=timer, failure_speedup=failure_speedup), environment)
+    env.reward = RewardByRunTime(form, baseline, timer=timer, failure_speedup=failure_speedup)
+    return env
 
 
-def make_replayed(
-    database: str | os.PathLike[str],
+def replayed(
+    make: Callable[..., Environment],
     *,
+    database: str | os.PathLike[str],
     form: RewardForm = "log_speedup",
     baseline: Baseline = "greedy",
     settings: TimingSettings | None = None,
@@ -45,10 +75,11 @@ def make_replayed(
     missing: Literal["error", "cost_model"] = "error",
     failure_speedup: float = DEAD_END_SPEEDUP,
     **environment: Any,
-) -> HalideSchedule:
-    """`HalideScheduleReplay-v0`: rewards come from a record, without compiler and clock. Deterministic.
+) -> Environment:
+    """An environment whose rewards come from a record. Deterministic.
 
     Args:
+        make: of the environment.
         database: file that measurements were recorded in.
         form: see `halidegym.rewards.HardwareTimingReward`.
         baseline: likewise.
@@ -56,13 +87,9 @@ def make_replayed(
         machine: likewise.
         missing: likewise.
         failure_speedup: see `HardwareTimingReward`.
-        **environment: arguments of `HalideSchedule`.
+        **environment: arguments of `make`.
     """
+    env = make(**environment)
     timer = Replay(database, settings=settings, machine=machine, missing=missing)
-    return _rewarded(RewardByRunTime(form, baseline, timer=timer, failure_speedup=failure_speedup), environment)
-
-
-def _rewarded(reward: Reward, environment: dict[str, Any]) -> HalideSchedule:
-    env = HalideSchedule(**environment)
-    env.reward = reward
+    env.reward = RewardByRunTime(form, baseline, timer=timer, failure_speedup=failure_speedup)
     return env

@@ -584,6 +584,9 @@ class Expansion(_Bound):
     def child_features(self, index: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """What `child(index).features()` gives, ids [S] of stages and their features [S, 39], without building it.
 
+        Whoever compares agents by their evaluations counts a call as one: to find the features is most of the work of
+        `costs`.
+
         Raises:
             InvalidParameter: there is no such decision.
         """
@@ -758,6 +761,9 @@ class SearchResult(_Bound, Generic[_StateT_co]):
     @property
     def expansions(self) -> int: ...
     @property
+    def forwards(self) -> int:
+        """How many states went through a learned network."""
+    @property
     def seconds(self) -> float: ...
     @property
     def ended_by(self) -> Literal["finished", "budget", "interrupt"]:
@@ -926,6 +932,7 @@ class MctsOptions(_Bound):
         deviations: float | None = ...,
         draws: int = ...,
         first_beam: int | None = ...,
+        first_draws: int = ...,
         iterations: int | None = ...,
         seconds_per_decision: float | None = ...,
         policy: TreePolicy = ...,
@@ -946,6 +953,7 @@ class MctsOptions(_Bound):
                 nothing.
             draws: their random children are the best of so many.
             first_beam: size of a beam whose first pass gives the first complete state.
+            first_draws: random complete states, the best of which is the first; 0 for a greedy one if any is to be repeated.
             iterations: of each tree per decision.
             seconds_per_decision: wall-clock time.
             policy: that a tree explores by.
@@ -968,6 +976,8 @@ class MctsOptions(_Bound):
     def draws(self) -> int: ...
     @property
     def first_beam(self) -> int | None: ...
+    @property
+    def first_draws(self) -> int: ...
     @property
     def iterations(self) -> int | None: ...
     @property
@@ -1039,6 +1049,116 @@ def estimate_num_schedules(space: Any, *, walks: int = 64, seed: int = 0) -> flo
 
     Raises:
         InvalidParameter: `walks` is below 1.
+    """
+
+# Searches whose decisions a policy draws (search_guided.cpp)
+
+@final
+class GuidanceOptions(_Bound):
+    """How decisions are drawn from a policy: an object with the parameters as attributes."""
+
+    def __init__(
+        self,
+        *,
+        temperature: float = ...,
+        shortlist: int = ...,
+        shortlist_share: float = ...,
+        max_decisions: int = ...,
+        memory: int = ...,
+        seed: int = ...,
+    ) -> None:
+        """How decisions are drawn from a policy.
+
+        Args:
+            temperature: of the draws; 0 for the favourites.
+            shortlist: children that are read at each decision; 0 for none.
+            shortlist_share: of the draws, how many are from the shortlist.
+            max_decisions: that the policy looks at, evenly spread.
+            memory: bytes, of what is remembered of states.
+            seed: of the shortlists.
+
+        Raises:
+            InvalidParameter: a parameter is out of its range.
+        """
+    @property
+    def temperature(self) -> float: ...
+    @property
+    def shortlist(self) -> int: ...
+    @property
+    def shortlist_share(self) -> float: ...
+    @property
+    def max_decisions(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+@final
+class GuidedSpace:
+    """Schedules of which a policy draws the random decisions; for `mcts` and `rollout_search`."""
+
+    def __init__(self, space: Space, policy: Policy | None, options: GuidanceOptions = ...) -> None:
+        """A space in which a policy draws.
+
+        Args:
+            space: of the schedules.
+            policy: of that space; None to draw a child of cost c with a probability in proportion to c^(-1 / temperature).
+            options: of the draws.
+
+        Raises:
+            InvalidParameter: there is a shortlist but no policy, or the policy is of another space.
+        """
+
+@final
+class RolloutSearchOptions(_Bound):
+    """Parameters of a search by rollouts: an object with them as attributes."""
+
+    def __init__(
+        self,
+        *,
+        rollouts: int | None = ...,
+        free_rollouts: int = ...,
+        deviations: float | None = ...,
+        draws: int = ...,
+        seed: int = ...,
+    ) -> None:
+        """Parameters of a search by rollouts.
+
+        Args:
+            rollouts: how many; None for as many as the budget allows.
+            free_rollouts: how many of them come before any repeats the best one.
+            deviations: steps of the others, on average, that do not repeat the best one; None repeats nothing.
+            draws: at each step that is drawn, of which the cost model chooses.
+            seed: of the random numbers.
+
+        Raises:
+            InvalidParameter: a parameter is out of its range.
+        """
+    @property
+    def rollouts(self) -> int | None: ...
+    @property
+    def free_rollouts(self) -> int: ...
+    @property
+    def deviations(self) -> float | None: ...
+    @property
+    def draws(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+def rollout_search(
+    space: Any,
+    options: RolloutSearchOptions = ...,
+    *,
+    max_seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_expansions: int | None = None,
+    on_progress: Callable[[int, int, int, int, float], bool] | None = None,
+) -> SearchResult[Any]:
+    """The best of many complete schedules that are drawn, or repeated from the best; limits as for `beam_search`.
+
+    Raises:
+        InvalidParameter: neither a number of rollouts nor a budget is given, or a parameter is out of its range.
+        SearchExhausted: no random schedule was legal.
     """
 
 # Best-first beams (search_mb2fbs.cpp)
@@ -1196,13 +1316,107 @@ def compute_features(states: Sequence[State]) -> int:
 def random_rollouts(space: Space, count: int, *, seed: int = 0) -> int:
     """Draw so many complete schedules with their costs; return how many of them were legal to the end."""
 
+# What learners see of problems and states (observation.cpp)
+
+def problem_rows(space: Space) -> dict[str, NDArray[Any]]:
+    """What stays the same for all states of a problem, of S stages and E edges; `HalideSchedule` describes the columns.
+
+    Returns:
+        `algorithm_features` float32 [S, 280]; `stage_features` float32 [S, 24]; `edges` int32 [E, 2], producer stage and
+        consumer stage; `edge_features` float32 [E, 8].
+    """
+
+def replay_rows(
+    space: Space,
+    actions: Sequence[int],
+    *,
+    candidates: int = 64,
+    seed: int = 0,
+    loops: int = 8,
+    child_features: bool = False,
+    reference_cost: float = 1.0,
+) -> dict[str, NDArray[Any]]:
+    """The N states on the path of a plan that leave a choice, each with the decision taken and some others.
+
+    Args:
+        space: the plan's.
+        actions: of the plan, from the state in which nothing is decided; they need not complete the schedule.
+        candidates: how many decisions are shown of a state at most: the one that the plan takes, and others drawn
+            without repetition, each as likely as the others. They are in the order of `Expansion`.
+        seed: of these draws.
+        loops: L, of which a decision's row tells trip counts.
+        child_features: whether to tell what the children of the decisions shown are like. Each is an evaluation.
+        reference_cost: what the first of the child features is relative to.
+
+    Returns:
+        For each state: `deciding` int32 [N, 2], the first stage of the Func that is decided and their number; `phase`
+        int8 [N], 0: placing, 1: parallelizing; `decided` float32 [N], the share of decisions made; `places` int8 [N, S],
+        of each stage's Func, 0: undecided, or an input, 1: inlined, 2: at the root, 3: within another's loops;
+        `num_legal` int32 [N]; `taken` int32 [N], the index among the decisions shown; `offsets` int32 [N + 1], where
+        the rows of each state begin. For all decisions shown: `decisions` float32 [.., 18 + 3 L], as the environment
+        shows them; `decision_stage` int32 [..], the stage of the decision's level, -1: the root, or none. If asked for,
+        `decision_features` float32 [.., 43] and `costs` float64 [..], of the cost model.
+
+    Raises:
+        InvalidParameter: an action is no index of a legal decision or there are too many, a number is out of its range,
+            or the weights of the cost model give a cost that is no number.
+    """
+
 # Environments (env.cpp)
+
+@final
+class PolicyNetwork(_Value):
+    """The weights of a policy, ready to be asked. Results do not depend on the instruction set."""
+
+    def __init__(
+        self,
+        arrays: Mapping[str, NDArray[np.float32]],
+        *,
+        width: int = 64,
+        rounds: int = 3,
+        loops: int = 8,
+        use_stage_features: bool = True,
+        use_edge_features: bool = True,
+        instruction_set: InstructionSet | None = None,
+    ) -> None:
+        """Take weights by the names and shapes of the network in torch; None is the machine's best instruction set.
+
+        Raises:
+            InvalidParameter: a size is out of range, or an array is missing, unknown, of another shape or not finite.
+        """
+
+@final
+class Policy(_Value):
+    """A network on one problem, whose encoding it keeps."""
+
+    def __init__(self, network: PolicyNetwork, space: Space) -> None: ...
+    def blind_logits(self, expansion: Expansion, actions: Sequence[int] | None = None) -> NDArray[np.float32]:
+        """Logits of some decisions of a state, or of all, by what they say themselves. Nothing is evaluated.
+
+        Raises:
+            InvalidParameter: there is no such decision.
+        """
+    def child_logits(self, expansion: Expansion, actions: Sequence[int] | None = None) -> NDArray[np.float32]:
+        """Logits of some decisions of a state, or of all, by their children's features, too: an evaluation each.
+
+        Raises:
+            InvalidParameter: there is no such decision, or the weights of the cost model give a cost that is no number.
+        """
+    def value(self, state: State, relative_cost: float) -> float:
+        """Estimate log(cost of the best schedule below a state / that of a reference).
+
+        Args:
+            state: the state.
+            relative_cost: its own cost / that of the reference.
+        """
 
 @final
 class ObservationShape(_Value):
     """Sizes of the arrays of an observation."""
 
-    def __init__(self, *, stages: int, edges: int, loops: int, decisions: int) -> None: ...
+    def __init__(
+        self, *, stages: int, edges: int, loops: int, decisions: int, child_features: bool = False
+    ) -> None: ...
     @staticmethod
     def of(space: Space) -> ObservationShape:
         """The smallest shape that holds the problem of a space, with one decision."""
@@ -1215,6 +1429,9 @@ class ObservationShape(_Value):
         """Of a stage."""
     @property
     def decisions(self) -> int: ...
+    @property
+    def child_features(self) -> bool:
+        """Whether the children of the decisions are shown, too."""
     @property
     def descriptor_size(self) -> int:
         """Columns of the descriptor of a decision."""
@@ -1229,17 +1446,22 @@ class Environment(_Bound):
         Raises:
             InvalidParameter: a size is below 1.
         """
-    def start(self, state: State) -> None:
+    def start(self, state: State, reference_cost: float = 1.0, evaluations: int = 0) -> None:
         """Begin in a state, or in the next one that offers a choice, but do not complete the schedule.
 
+        Args:
+            state: the state.
+            reference_cost: that costs are told relative to.
+            evaluations: those that count for the episode already.
+
         Raises:
-            InvalidParameter: the problem exceeds the shape.
+            InvalidParameter: the problem exceeds the shape, the reference cost is no positive number, or see `step`.
         """
     def step(self, action: int) -> bool:
         """Take a decision; whether the action was legal. If not, it counts modulo the number of legal ones.
 
         Raises:
-            InvalidParameter: there is no legal decision, or the cost of the schedule that is complete now is no number.
+            InvalidParameter: there is no legal decision, or the cost of the state that it leads to is no number.
         """
     def observe(self) -> dict[str, NDArray[Any]]:
         """The observation as a dict of new arrays, each of one dimension."""
@@ -1263,6 +1485,10 @@ class Environment(_Bound):
     def shape(self) -> ObservationShape: ...
     @property
     def num_legal_decisions(self) -> int: ...
+    @property
+    def evaluations(self) -> int:
+        """Nests whose features the observations of the episode have shown so far: one of each state in which something is
+        scheduled, and one of each child shown."""
     def presented_decisions(self) -> NDArray[np.int64]:
         """Indices into the legal decisions that the actions stand for."""
 
@@ -1288,11 +1514,15 @@ class VectorEnvironment(_Bound):
             InvalidParameter: a size, `num_envs` or `threads` is below 1.
             OutOfResources: the machine has not so many threads.
         """
-    def start(self, states: Sequence[State | None]) -> None:
+    def start(self, states: Sequence[State | None], reference_costs: Sequence[float] = ()) -> None:
         """Begin in these states, one for each environment; those with None go on where they are.
 
+        Args:
+            states: the states.
+            reference_costs: for each environment, the cost that costs are told relative to; all 1 if empty.
+
         Raises:
-            InvalidParameter: their number is not that of environments, or a problem exceeds the shape.
+            InvalidParameter: their number is not that of environments, or see `Environment.start`.
         """
     def restart(self, chosen: NDArray[np.bool_]) -> None:
         """Begin again where the chosen environments began last.
@@ -1320,6 +1550,9 @@ class VectorEnvironment(_Bound):
         """What `Environment.observe` returns, with a row for each environment."""
     @property
     def num_legal_decisions(self) -> NDArray[np.int64]: ...
+    @property
+    def evaluations(self) -> NDArray[np.int64]:
+        """As `Environment.evaluations`."""
     @property
     def terminated(self) -> NDArray[np.bool_]:
         """Where no decision is left."""

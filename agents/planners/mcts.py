@@ -115,6 +115,8 @@ class MCTS(NativeSearch):
         draws: where the standard trees take a random child, in the tree and in simulations, of so many random ones it is the
             one that the cost model rates best. 1 for the paper's, which do not ask the model there.
         first_beam: size of a beam whose first pass gives the first schedule. None for no beam.
+        first_draws: of so many random schedules the best is the first. 0 for a greedy one where simulations repeat
+            schedules, else a random one.
         exploration_by_spread: multiply C_p by the relative standard deviation of the costs below the node.
         exploration_decay: multiply C_p by this factor per level, counted from the first decision.
         widening: exponent; a node visited v times has at most v^widening children. With 1 every decision is tried once
@@ -139,6 +141,7 @@ class MCTS(NativeSearch):
     deviations: float | None = _DEFAULTS.deviations
     draws: int = _DEFAULTS.draws
     first_beam: int | None = _DEFAULTS.first_beam
+    first_draws: int = _DEFAULTS.first_draws
     exploration_by_spread: bool = _DEFAULTS.policy.exploration_by_spread
     exploration_decay: float = _DEFAULTS.policy.exploration_decay
     widening: float = _DEFAULTS.widening
@@ -152,7 +155,7 @@ class MCTS(NativeSearch):
         if isinstance(self.selection, str) and self.selection not in SELECTIONS:
             raise InvalidParameter(f"selection={self.selection!r} is unknown; give one of {', '.join(SELECTIONS)}")
         check_number(exploration=self.exploration)
-        self._options(self.iterations, seed=0)
+        self.options(0)
 
     @staticmethod
     def presets() -> tuple[str, ...]:
@@ -223,10 +226,11 @@ class MCTS(NativeSearch):
         run_times: _RunTimes | None = None,
     ) -> MctsResult:
         is_unlimited = self.iterations is None and self.seconds_per_decision is None and budget.is_unlimited
-        options = self._options(_ITERATIONS if is_unlimited else self.iterations, seed)
-        return mcts(space, options, run_times, **budget.limits, on_progress=on_progress)
+        agent = dataclasses.replace(self, iterations=_ITERATIONS) if is_unlimited else self
+        return mcts(space, agent.options(seed), run_times, **budget.limits, on_progress=on_progress)
 
-    def _options(self, iterations: int | None, seed: int) -> MctsOptions:
+    def options(self, seed: int) -> MctsOptions:
+        """Return the parameters as the search in C++ takes them."""
         return MctsOptions(
             trees=self.trees,
             greedy_trees=self.greedy_trees,
@@ -234,7 +238,8 @@ class MCTS(NativeSearch):
             deviations=self.deviations,
             draws=self.draws,
             first_beam=self.first_beam,
-            iterations=iterations,
+            first_draws=self.first_draws,
+            iterations=self.iterations,
             seconds_per_decision=self.seconds_per_decision,
             policy=self._policy(),
             winner=self.winner,

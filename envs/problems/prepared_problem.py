@@ -49,6 +49,14 @@ class PreparedProblem:
         """
         return self.greedy.cost
 
+    @property
+    def reference_cost(self) -> float:
+        """What observations tell costs relative to: the greedy cost, or 1 if greedy search finds no schedule."""
+        try:
+            return self.greedy_cost
+        except _core.SearchExhausted:
+            return 1.0
+
     def __getstate__(self) -> dict[str, object]:
         """All but what is searched for again when it is asked for."""
         return {name: value for name, value in vars(self).items() if name not in ("greedy", "greedy_cost")}

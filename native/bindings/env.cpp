@@ -29,7 +29,8 @@ const std::vector<py::str> &part_names() {
         .call_once_and_store_result([] {
             std::vector<py::str> result;
             Observation none;
-            for_each_array(none, {}, [&](const char *name, auto &, int) { result.emplace_back(name); });
+            for_each_array(none, {.child_features = true},
+                           [&](const char *name, auto &, int) { result.emplace_back(name); });
             return result;
         })
         .get_stored();
@@ -92,11 +93,17 @@ Array<int64_t> presented_decisions(const Environment &environment) {
     return Array<int64_t>(static_cast<py::ssize_t>(indices.size()), indices.data());
 }
 
-// Starting in the state of an environment leads nowhere else.
+py::tuple to_tuple(const Environment &environment) {
+    const auto here = environment.here();
+    return py::make_tuple(environment.shape(), environment.skips_forced(),
+                          here ? std::optional(here->state) : std::nullopt, here ? here->reference_cost : 1,
+                          here ? here->num_evaluations : 0);
+}
+
 std::unique_ptr<Environment> environment(const py::tuple &pickled) {
     auto result = std::make_unique<Environment>(pickled[0].cast<ObservationShape>(), pickled[1].cast<bool>());
     if (auto state = pickled[2].cast<std::optional<State>>()) {
-        result->start(*std::move(state));
+        result->start({*std::move(state), pickled[3].cast<double>(), pickled[4].cast<int64_t>()});
     }
     return result;
 }
@@ -106,10 +113,11 @@ std::unique_ptr<Environment> environment(const py::tuple &pickled) {
 void bind_env(py::module_ &m) {
     py::class_<ObservationShape> shape(m, "ObservationShape", "Sizes of the arrays of an observation.");
     shape
-        .def(py::init([](int stages, int edges, int loops, int decisions) {
-                 return ObservationShape{stages, edges, loops, decisions};
+        .def(py::init([](int stages, int edges, int loops, int decisions, bool child_features) {
+                 return ObservationShape{stages, edges, loops, decisions, child_features};
              }),
-             py::kw_only(), py::arg("stages"), py::arg("edges"), py::arg("loops"), py::arg("decisions"))
+             py::kw_only(), py::arg("stages"), py::arg("edges"), py::arg("loops"), py::arg("decisions"),
+             py::arg("child_features") = false)
         .def_static(
             "of", [](const std::shared_ptr<Space> &space) { return shape_of(*space->problem); }, py::arg("space"),
             "The smallest shape that holds the problem of a space, with one decision.")
@@ -117,19 +125,28 @@ void bind_env(py::module_ &m) {
         .def_readonly("edges", &ObservationShape::edges)
         .def_readonly("loops", &ObservationShape::loops)
         .def_readonly("decisions", &ObservationShape::decisions)
+        .def_readonly("child_features", &ObservationShape::child_features)
         .def_property_readonly("descriptor_size", &ObservationShape::descriptor_size)
         .def(py::pickle(
-            [](const ObservationShape &s) { return py::make_tuple(s.stages, s.edges, s.loops, s.decisions); },
+            [](const ObservationShape &s) {
+                return py::make_tuple(s.stages, s.edges, s.loops, s.decisions, s.child_features);
+            },
             [](const py::tuple &pickled) {
                 return ObservationShape{pickled[0].cast<int>(), pickled[1].cast<int>(), pickled[2].cast<int>(),
-                                        pickled[3].cast<int>()};
+                                        pickled[3].cast<int>(), pickled[4].cast<bool>()};
             }));
     def_copies(shape);
 
     py::class_<Environment>(m, "Environment", "An episode over the decisions of a schedule.")
         .def(py::init<ObservationShape, bool>(), py::arg("shape"), py::kw_only(), py::arg("skip_forced") = true)
-        .def("start", &Environment::start, py::arg("state"), py::call_guard<UnlockedWork>(),
-             "Begin in a state, or in the next one that offers a choice.")
+        .def(
+            "start",
+            [](Environment &environment, State state, double reference_cost, int64_t evaluations) {
+                const UnlockedWork work;
+                environment.start({std::move(state), reference_cost, evaluations});
+            },
+            py::arg("state"), py::arg("reference_cost") = 1.0, py::arg("evaluations") = 0,
+            "Begin in a state, or in the next one that offers a choice.")
         .def("step", &Environment::step, py::arg("action"), py::call_guard<UnlockedWork>(),
              "Take a decision; whether the action was legal.")
         .def("observe", &observe, "The observation as a dict of new arrays, each of one dimension.")
@@ -139,13 +156,10 @@ void bind_env(py::module_ &m) {
         .def_property_readonly("state", &Environment::state)
         .def_property_readonly("shape", [](const Environment &environment) { return environment.shape(); })
         .def_property_readonly("num_legal_decisions", &Environment::num_legal_decisions)
+        .def_property_readonly("evaluations", &Environment::num_evaluations)
         .def("presented_decisions", &presented_decisions,
              "Indices into the legal decisions that the actions stand for, int64.")
-        .def(py::pickle(
-            [](const Environment &environment) {
-                return py::make_tuple(environment.shape(), environment.skips_forced(), environment.state_if_any());
-            },
-            &environment));
+        .def(py::pickle(&to_tuple, &environment));
 }
 
 }  // namespace halidegym

@@ -5,6 +5,7 @@
 #include "bindings/native_work.h"
 #include "bindings/topics.h"
 #include "env/vector_environment.h"
+#include "problem/error.h"
 
 namespace py = pybind11;
 
@@ -47,9 +48,21 @@ py::dict observation(const py::object &self) {
     return arrays;
 }
 
-void start(VectorEnvironment &environment, std::vector<std::optional<State>> states) {
+void start(VectorEnvironment &environment, std::vector<std::optional<State>> states,
+           const std::vector<double> &reference_costs) {
+    if (!reference_costs.empty() && reference_costs.size() != states.size()) {
+        throw InvalidParameter("reference_costs has " + std::to_string(reference_costs.size()) +
+                               " elements; give one for each of " + std::to_string(states.size()) +
+                               " states, or none for 1");
+    }
     const UnlockedWork work;
-    environment.start(std::move(states));
+    std::vector<std::optional<Start>> starts(states.size());
+    for (size_t i = 0; i < states.size(); i++) {
+        if (states[i]) {
+            starts[i].emplace(*std::move(states[i]), reference_costs.empty() ? 1 : reference_costs[i]);
+        }
+    }
+    environment.start(std::move(starts));
 }
 
 void restart(VectorEnvironment &environment, const Argument<bool> &chosen) {
@@ -71,13 +84,15 @@ void bind_env_vector(py::module_ &m) {
     py::class_<VectorEnvironment>(m, "VectorEnvironment", "Environments that take their steps together, in threads.")
         .def(py::init<ObservationShape, bool, int, int>(), py::arg("shape"), py::kw_only(),
              py::arg("skip_forced") = true, py::arg("num_envs"), py::arg("threads") = 1)
-        .def("start", &start, py::arg("states"), "Begin in these states; environments without one go on.")
+        .def("start", &start, py::arg("states"), py::arg("reference_costs") = std::vector<double>(),
+             "Begin in these states; environments without one go on.")
         .def("restart", &restart, py::arg("chosen"), "Begin again where the chosen environments began last.")
         .def("step", &step, py::arg("actions"), py::arg("chosen"), "Take an action in each chosen environment.")
         .def("state", &VectorEnvironment::state, py::arg("index"))
         .def_property_readonly("shape", [](const VectorEnvironment &environment) { return environment.shape(); })
         .def_property_readonly("observation", &observation)
         .def_property_readonly("num_legal_decisions", column(&Batch::num_legal_decisions))
+        .def_property_readonly("evaluations", column(&Batch::num_evaluations))
         .def_property_readonly("cost", column(&Batch::cost))
         .def_property_readonly("terminated", column(&Batch::terminated))
         .def_property_readonly("illegal_action", column(&Batch::illegal_action));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "cost/nest_table.h"
@@ -18,7 +19,9 @@ class BoundExpansion {
 public:
     explicit BoundExpansion(const State &state) : expansion_(state) {}
 
-    size_t size() const { return expansion_.decisions().size(); }
+    const State &state() const { return expansion_.state(); }
+    std::span<const Decision> decisions() const { return expansion_.decisions(); }
+    size_t size() const { return decisions().size(); }
     const Decision &decision(int64_t index) const;
     pybind11::dict describe(int64_t index);
     State child(int64_t index) { return expansion_.child(decision(index)); }

@@ -43,6 +43,9 @@ PYBIND11_MODULE(_core, m) {
     bind_search_mcts(m);
     bind_search_tag(m);
     bind_search_parts(m);
+    bind_observation(m);
+    bind_policy(m);
+    bind_search_guided(m);
     bind_env(m);
     bind_env_vector(m);
     bind_halide_schedule(m);

@@ -16,6 +16,7 @@
 #include "bindings/python_space.h"
 #include "search/parameters.h"
 #include "search/search_result.h"
+#include "search/spaces/guided_schedules.h"
 #include "search/spaces/schedule_space.h"
 #include "search/spaces/synthetic_tree.h"
 
@@ -113,6 +114,7 @@ PythonResult result_to_python(const SearchResult<State> &result) {
             .evaluations = result.evaluations,
             .remembered_evaluations = result.remembered_evaluations,
             .expansions = result.expansions,
+            .forwards = result.forwards,
             .seconds = result.seconds,
             .ended_by = result.ended_by};
 }
@@ -129,15 +131,24 @@ auto with_space(const pybind11::object &object, const Use &use) {
     return use(PythonSpace(object));
 }
 
-// Runs `search(space, budget)` on the space that a Python object stands for, without the interpreter's lock, and
-// returns what `convert` makes of its result.
-template <typename Search, typename Convert>
-auto search_any(const pybind11::object &object, const Limits &limits, const Search &search, const Convert &convert) {
+// The same for planners that draw decisions, which a policy can do for them.
+template <typename Use>
+auto with_guided_space(const pybind11::object &object, const Use &use) {
+    if (pybind11::isinstance<GuidedSchedules>(object)) {
+        return use(pybind11::cast<GuidedSchedules>(object));
+    }
+    return with_space(object, use);
+}
+
+// Runs `search(space, budget)` on the space that `with_space(use)` finds, without the interpreter's lock, and returns
+// what `convert` makes of its result.
+template <typename WithSpace, typename Search, typename Convert>
+auto search_with(const WithSpace &with_space, const Limits &limits, const Search &search, const Convert &convert) {
     const NativeWork work;
     PythonWatch watch(limits.on_progress);
     const Budget budget = limits.budget(watch);
     try {
-        return with_space(object, [&](auto space) {
+        return with_space([&](auto space) {
             return convert([&] {
                 const pybind11::gil_scoped_release release;
                 return search(space, budget);
@@ -148,9 +159,20 @@ auto search_any(const pybind11::object &object, const Limits &limits, const Sear
     }
 }
 
+// Searches the space that a Python object stands for.
+template <typename Search, typename Convert>
+auto search_any(const pybind11::object &object, const Limits &limits, const Search &search, const Convert &convert) {
+    return search_with([&](const auto &use) { return with_space(object, use); }, limits, search, convert);
+}
+
 template <typename Search>
 PythonResult search_any(const pybind11::object &object, const Limits &limits, const Search &search) {
     return search_any(object, limits, search, [](const auto &result) { return result_to_python(result); });
+}
+
+template <typename Search, typename Convert>
+auto search_guided(const pybind11::object &object, const Limits &limits, const Search &search, const Convert &convert) {
+    return search_with([&](const auto &use) { return with_guided_space(object, use); }, limits, search, convert);
 }
 
 // Binds `search(space, parameters ..., limits)` as a function that takes the parameters after the space, as told by

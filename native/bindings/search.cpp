@@ -89,6 +89,7 @@ void bind_search(py::module_ &m) {
         .def_readonly("evaluations", &PythonResult::evaluations)
         .def_property_readonly("distinct_evaluations", &PythonResult::distinct_evaluations)
         .def_readonly("expansions", &PythonResult::expansions)
+        .def_readonly("forwards", &PythonResult::forwards, "States that went through a learned network.")
         .def_readonly("seconds", &PythonResult::seconds)
         .def_property_readonly("ended_by", [](const PythonResult &result) { return name_of(result.ended_by); });
 

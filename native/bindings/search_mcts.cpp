@@ -37,7 +37,7 @@ struct PythonMctsResult : PythonResult {
 
 PythonMctsResult run_mcts(const py::object &space, const MctsOptions &options, const py::object &measure,
                           const Limits &limits) {
-    return search_any(
+    return search_guided(
         space, limits,
         [&]<typename S>(S &searched, const Budget &budget) {
             typename Mcts<S>::Measure measured;
@@ -75,6 +75,7 @@ void bind_options(py::module_ &m) {
         .add("epsilon", &MctsOptions::epsilon)
         .add("draws", &MctsOptions::draws)
         .add("first_beam", &MctsOptions::first_beam)
+        .add("first_draws", &MctsOptions::first_draws)
         .add_optional("deviations", &MctsOptions::deviations, infinity)
         .add("iterations", &MctsOptions::iterations)
         .add_optional("seconds_per_decision", &MctsOptions::seconds_per_decision, infinity)

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "cost/nest_table.h"
@@ -19,6 +20,9 @@ public:
     float start();
     // The table looks at another child.
     float look_at();
+
+    // The parts of the cost returned last, by position among the table's stages; valid until the next call.
+    std::span<const float> stage_costs() const { return costs_; }
 
 private:
     // Costs of the parent's rows when the whole nest uses so much memory.

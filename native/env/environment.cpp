@@ -8,9 +8,9 @@ namespace halidegym {
 Environment::Environment(ObservationShape shape, bool skip_forced)
     : episode_(shape, skip_forced, std::make_shared<PositionTrees>()) {}
 
-void Environment::start(State state) {
+void Environment::start(Start start) {
     const Turn turn(in_use_);
-    episode_.start(std::move(state));
+    episode_.start(std::move(start));
 }
 
 bool Environment::step(int64_t action) {
@@ -23,9 +23,9 @@ State Environment::state() const {
     return episode_.position().state;
 }
 
-std::optional<State> Environment::state_if_any() const {
+std::optional<Start> Environment::here() const {
     const Turn turn(in_use_);
-    return episode_.has_started() ? std::optional(episode_.position().state) : std::nullopt;
+    return episode_.here();
 }
 
 double Environment::cost() const {
@@ -40,6 +40,11 @@ double Environment::cost() const {
 int64_t Environment::num_legal_decisions() const {
     const Turn turn(in_use_);
     return episode_.has_started() ? static_cast<int64_t>(episode_.position().num_legal) : 0;
+}
+
+int64_t Environment::num_evaluations() const {
+    const Turn turn(in_use_);
+    return episode_.num_evaluations();
 }
 
 std::vector<int64_t> Environment::presented_decisions() const {

@@ -15,15 +15,15 @@ public:
     Environment(ObservationShape shape, bool skip_forced);
 
     // See Episode.
-    void start(State state);
+    void start(Start start);
     bool step(int64_t action);
 
     State state() const;
-    // None before the first start.
-    std::optional<State> state_if_any() const;
+    std::optional<Start> here() const;
     // Of a complete schedule, in the cost model's unit.
     double cost() const;
     int64_t num_legal_decisions() const;
+    int64_t num_evaluations() const;
     // Indices into the legal decisions that the actions stand for.
     std::vector<int64_t> presented_decisions() const;
 

@@ -1,5 +1,6 @@
 #include "env/episode.h"
 
+#include <cmath>
 #include <string>
 
 #include "problem/error.h"
@@ -11,8 +12,13 @@ Episode::Episode(ObservationShape shape, bool skip_forced, std::shared_ptr<Posit
     check(shape);
 }
 
-void Episode::start(State state) {
-    const Problem &problem = *state.space().problem;
+void Episode::start(Start start) {
+    if (!(start.reference_cost > 0 && std::isfinite(start.reference_cost))) {
+        throw InvalidParameter("reference_cost=" + std::to_string(start.reference_cost) +
+                               ": costs are told relative to it; give a positive number");
+    }
+    const SpaceRef &space = start.state.space_ref();
+    const Problem &problem = *space->problem;
     const ObservationShape needed = shape_of(problem);
     if (!shape_.holds(needed)) {
         throw InvalidParameter("The problem of '" + problem.name + "' has " + std::to_string(needed.stages) +
@@ -21,20 +27,26 @@ void Episode::start(State state) {
                                std::to_string(shape_.stages) + ", " + std::to_string(shape_.edges) + " and " +
                                std::to_string(shape_.loops) + ": make it for this problem too");
     }
-    if (!tree_ || tree_->space() != state.space_ref()) {
+    if (!tree_ || tree_->space() != space || tree_->reference_cost() != start.reference_cost) {
         node_ = nullptr;
         own_.reset();
         maker_.reset();
-        tree_ = trees_->tree_of(state.space_ref());
+        tree_ = trees_->tree_of(space, start.reference_cost);
     }
-    first_ = std::move(state);
-    restart();
+    first_ = std::move(start.state);
+    begin();
+    num_evaluations_ = start.num_evaluations + position().num_evaluations();
 }
 
 void Episode::restart() {
     if (!first_) {
         throw InvalidParameter("The environment is in no state yet; reset it");
     }
+    begin();
+    num_evaluations_ = position().num_evaluations();
+}
+
+void Episode::begin() {
     if (first_->num_decisions_made() > 0) {
         enter(*first_, nullptr, nullptr);
     } else if (const auto *root = tree_->root().node()) {
@@ -58,12 +70,13 @@ bool Episode::step(int64_t action) {
     } else {
         enter(here.state.apply(here.presented[taken]), &here.state, slot);
     }
+    num_evaluations_ += position().num_evaluations();
     return is_legal;
 }
 
 void Episode::enter(State state, const State *before, PositionTree::Slot *slot) {
     if (!maker_) {
-        maker_.emplace(tree_->space(), shape_);
+        maker_.emplace(tree_->space(), shape_, tree_->reference_cost());
     }
     const auto is_forced = [&](std::span<const Decision> decisions) {
         return skip_forced_ && decisions.size() == 1 &&
@@ -91,6 +104,13 @@ void Episode::enter(State state, const State *before, PositionTree::Slot *slot) 
     }
 }
 
+std::optional<Start> Episode::here() const {
+    if (!has_started()) {
+        return std::nullopt;
+    }
+    return Start{position().state, tree_->reference_cost(), num_evaluations_ - position().num_evaluations()};
+}
+
 const Position &Episode::position() const {
     if (node_ != nullptr) {
         return node_->position();
@@ -102,7 +122,7 @@ const Position &Episode::position() const {
 }
 
 void Episode::observe(Shown &shown, const Observation &out) const {
-    write(position(), tree_->tables(), shape_, shown, out);
+    write(position(), tree_->problem_rows(), shape_, shown, out);
 }
 
 }  // namespace halidegym

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "env/position.h"
-#include "env/scaling.h"
 #include "problem/error.h"
 
 namespace halidegym {
@@ -20,16 +19,13 @@ void copy_and_pad(const std::vector<T> &values, std::span<T> out, T padding) {
     std::fill(std::copy(values.begin(), values.end(), out.begin()), out.end(), padding);
 }
 
-// The value of a Func is what its last stage leaves.
-int last_stage(const Node &node) {
-    return node.first_stage + node.num_stages - 1;
-}
-
-void write_tables(const ProblemTables &tables, const Observation &out) {
-    copy_and_pad(tables.algorithm_features, out.algorithm_features, 0.0f);
-    copy_and_pad(tables.edges, out.edges, int32_t{-1});
+void write_problem(const ProblemRows &problem, const Observation &out) {
+    copy_and_pad(problem.algorithm_features, out.algorithm_features, 0.0f);
+    copy_and_pad(problem.stage_features, out.stage_features, 0.0f);
+    copy_and_pad(problem.edges, out.edges, int32_t{-1});
+    copy_and_pad(problem.edge_features, out.edge_features, 0.0f);
     fill<int8_t>(out.stage_mask, 0);
-    std::fill_n(out.stage_mask.begin(), tables.num_stages, int8_t{1});
+    std::fill_n(out.stage_mask.begin(), problem.num_stages, int8_t{1});
 }
 
 void write_schedule(const Position &position, const Observation &out) {
@@ -41,13 +37,16 @@ void write_schedule(const Position &position, const Observation &out) {
     for (size_t stage = 0; stage < out.scheduled.size(); stage++) {
         if (out.scheduled[stage] != 0) {
             out.scheduled[stage] = 0;
+            out.stage_costs[stage] = 0;
             fill(row_of(stage), 0.0f);
         }
     }
     const float *row = position.schedule_features.data();
-    for (const int stage : position.scheduled) {
-        out.scheduled[static_cast<size_t>(stage)] = 1;
-        std::copy_n(row, num_schedule_features, row_of(static_cast<size_t>(stage)).begin());
+    for (size_t i = 0; i < position.scheduled.size(); i++) {
+        const auto stage = static_cast<size_t>(position.scheduled[i]);
+        out.scheduled[stage] = 1;
+        out.stage_costs[stage] = position.stage_costs[i];
+        std::copy_n(row, num_schedule_features, row_of(stage).begin());
         row += num_schedule_features;
     }
     if (!position.state.is_complete()) {
@@ -57,14 +56,24 @@ void write_schedule(const Position &position, const Observation &out) {
     }
 }
 
+// Rows beyond those that were shown before are padding already.
 void write_decisions(const Position &position, const ObservationShape &shape, size_t num_shown,
                      const Observation &out) {
     const size_t count = position.presented.size();
-    const auto columns = static_cast<size_t>(shape.descriptor_size());
-    std::copy(position.descriptors.begin(), position.descriptors.end(), out.decisions.begin());
+    const auto write = [&]<typename T>(const std::vector<T> &rows, std::span<T> to, T padding, int columns) {
+        std::copy(rows.begin(), rows.end(), to.begin());
+        if (num_shown > count) {
+            const auto size = static_cast<size_t>(columns);
+            fill(to.subspan(count * size, (num_shown - count) * size), padding);
+        }
+    };
+    write(position.decisions.rows, out.decisions, 0.0f, shape.descriptor_size());
+    write(position.decisions.stages, out.decision_stage, int32_t{-1}, 1);
+    if (shape.child_features) {
+        write(position.children, out.decision_features, 0.0f, num_child_features);
+    }
     std::fill_n(out.action_mask.begin(), count, int8_t{1});
     if (num_shown > count) {
-        fill(out.decisions.subspan(count * columns, (num_shown - count) * columns), 0.0f);
         fill<int8_t>(out.action_mask.subspan(count, num_shown - count), 0);
     }
 }
@@ -74,7 +83,7 @@ void write_decisions(const Position &position, const ObservationShape &shape, si
 ObservationShape shape_of(const Problem &problem) {
     ObservationShape shape;
     shape.stages = problem.num_stages();
-    shape.edges = std::max(1, static_cast<int>(problem.edges.size()) + problem.num_stages() - problem.num_nodes());
+    shape.edges = std::max(1, num_edge_rows(problem));
     for (const Stage &stage : problem.stages) {
         shape.loops = std::max(shape.loops, static_cast<int>(stage.loops.size()));
     }
@@ -89,37 +98,14 @@ void check(const ObservationShape &shape) {
     }
 }
 
-ProblemTables::ProblemTables(const Problem &problem) : num_stages(problem.num_stages()) {
-    for (const Stage &stage : problem.stages) {
-        // Transposed and without the types in use (docs/specification/function-dag.md, section 9.2).
-        for (int type = 0; type < num_scalar_types; type++) {
-            for (int operation = 0; operation < num_operations; operation++) {
-                const int index = num_scalar_types * (1 + operation) + type;
-                algorithm_features.push_back(scaled(stage.features[static_cast<size_t>(index)]));
-            }
-        }
-    }
-    const auto add_edge = [&](int producer_stage, int consumer_stage) {
-        edges.push_back(producer_stage);
-        edges.push_back(consumer_stage);
-    };
-    for (const Edge &edge : problem.edges) {
-        add_edge(last_stage(problem.nodes[static_cast<size_t>(edge.producer)]), edge.consumer_stage);
-    }
-    for (const Stage &stage : problem.stages) {
-        if (stage.index > 0) {
-            add_edge(stage.id - 1, stage.id);
-        }
-    }
-}
-
-void write(const Position &position, const std::shared_ptr<const ProblemTables> &tables, const ObservationShape &shape,
+void write(const Position &position, const std::shared_ptr<const ProblemRows> &problem, const ObservationShape &shape,
            Shown &shown, const Observation &out) {
-    if (shown.tables != tables) {
-        write_tables(*tables, out);
+    if (shown.problem != problem) {
+        write_problem(*problem, out);
         fill<int8_t>(out.scheduled, 0);
         fill(out.schedule_features, 0.0f);
-        shown = {tables, static_cast<size_t>(shape.decisions)};
+        fill(out.stage_costs, 0.0f);
+        shown = {problem, static_cast<size_t>(shape.decisions)};
     }
     write_schedule(position, out);
     write_decisions(position, shape, shown.num_decisions, out);

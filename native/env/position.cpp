@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "env/descriptor.h"
-#include "env/scaling.h"
+#include "observation/scaling.h"
+#include "problem/error.h"
 
 namespace halidegym {
 
@@ -16,18 +16,28 @@ constexpr size_t bytes_of_state = 4096;
 
 void Position::shrink() {
     presented.shrink_to_fit();
-    descriptors.shrink_to_fit();
+    decisions.rows.shrink_to_fit();
+    decisions.stages.shrink_to_fit();
+    children.shrink_to_fit();
     scheduled.shrink_to_fit();
     schedule_features.shrink_to_fit();
+    stage_costs.shrink_to_fit();
 }
 
 size_t Position::bytes() const {
+    const size_t num_floats =
+        decisions.rows.capacity() + children.capacity() + schedule_features.capacity() + stage_costs.capacity();
     return sizeof(Position) + bytes_of_state + presented.capacity() * sizeof(Decision) +
-           scheduled.capacity() * sizeof(int) + (descriptors.capacity() + schedule_features.capacity()) * sizeof(float);
+           (scheduled.capacity() + decisions.stages.capacity()) * sizeof(int) + num_floats * sizeof(float);
 }
 
-PositionMaker::PositionMaker(SpaceRef space, ObservationShape shape)
-    : evaluator_(space), shape_(shape), rows_(static_cast<size_t>(space->problem->num_stages())) {}
+PositionMaker::PositionMaker(const SpaceRef &space, ObservationShape shape, double reference_cost)
+    : evaluator_(space), shape_(shape), reference_cost_(reference_cost),
+      rows_(static_cast<size_t>(space->problem->num_stages())) {
+    if (shape.child_features) {
+        child_reader_.emplace(space);
+    }
+}
 
 std::span<const Decision> PositionMaker::list_decisions(const State &state, Workbench &bench) {
     expansion_.reset();
@@ -39,38 +49,41 @@ Position PositionMaker::make(const LevelRef &before) {
     const State &state = expansion_.value().state();
     Position position = spare_ ? *std::exchange(spare_, std::nullopt) : Position(state);
     position.state = state;
-    position.cost = std::numeric_limits<double>::quiet_NaN();
-    if (state.is_complete()) {
-        position.cost = state.cost(evaluator_);
-    }
     add_schedule(position, before);
     add_decisions(position);
     expansion_.reset();
     return position;
 }
 
-const FeatureTable &PositionMaker::features(const State &state, const LevelRef &before) {
-    if (state.is_complete()) {
-        return evaluator_.last_features();
+double PositionMaker::rate(const State &state, const LevelRef &before) {
+    if (!before || !evaluator_.has_started_from(before)) {
+        return state.cost(evaluator_);
     }
-    if (before && evaluator_.has_started_from(before)) {
-        return evaluator_.features_of_child(before, *state.nest());
+    const auto cost = evaluator_.cost_of_child(before, *state.nest());
+    if (!cost) {
+        throw InternalError("a state of '" + state.space().problem->name + "' exceeds a limit of its space");
     }
-    return evaluator_.features(state.nest());
+    return *cost;
 }
 
 void PositionMaker::add_schedule(Position &position, const LevelRef &before) {
-    const FeatureTable &features = this->features(position.state, before);
+    const double cost = rate(position.state, before);
+    position.cost = position.state.is_complete() ? cost : std::numeric_limits<double>::quiet_NaN();
+    const FeatureTable &features = evaluator_.last_features();
+    const auto costs = evaluator_.last_stage_costs();
     position.scheduled = features.stages;
     position.schedule_features.clear();
     position.schedule_features.reserve(features.stages.size() * num_schedule_features);
-    for (const int stage : features.stages) {
-        const float *row = scale(stage, features.row(stage));
-        position.schedule_features.insert(position.schedule_features.end(), row, row + num_schedule_features);
+    position.stage_costs.clear();
+    for (size_t i = 0; i < costs.size(); i++) {
+        const int stage = features.stages[i];
+        const ScaledRow &row = scale(stage, features.row(stage), costs[i]);
+        position.schedule_features.insert(position.schedule_features.end(), row.scaled.begin(), row.scaled.end());
+        position.stage_costs.push_back(row.log_cost);
     }
 }
 
-const float *PositionMaker::scale(int stage, const FeatureRow &row) {
+const PositionMaker::ScaledRow &PositionMaker::scale(int stage, const FeatureRow &row, float cost) {
     ScaledRow &known = rows_[static_cast<size_t>(stage)];
     for (size_t i = 0; i < row.size(); i++) {
         if (row[i] != known.features[i]) {
@@ -78,7 +91,11 @@ const float *PositionMaker::scale(int stage, const FeatureRow &row) {
             known.scaled[i] = scaled(row[i]);
         }
     }
-    return known.scaled.data();
+    if (cost != known.cost) {
+        known.cost = cost;
+        known.log_cost = log_ratio(cost, reference_cost_);
+    }
+    return known;
 }
 
 void PositionMaker::add_decisions(Position &position) {
@@ -91,11 +108,9 @@ void PositionMaker::add_decisions(Position &position) {
             position.presented[action] = legal[position.decision_index(action)];
         }
     }
-    const auto columns = static_cast<size_t>(shape_.descriptor_size());
-    position.descriptors.assign(count * columns, 0.0f);
-    DescriptorWriter writer(shape_, *expansion_, position.presented, position.descriptors);
-    for (size_t action = 0; action < count; action++) {
-        writer.write(action);
+    position.decisions.describe(*expansion_, position.presented, shape_.loops);
+    if (child_reader_) {
+        position.children = child_reader_->read(*expansion_, position.presented, reference_cost_).rows;
     }
 }
 

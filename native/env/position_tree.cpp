@@ -11,9 +11,9 @@ constexpr size_t max_trees = 16;
 
 }  // namespace
 
-PositionTree::PositionTree(SpaceRef space, std::shared_ptr<std::atomic<size_t>> bytes_in_use)
-    : space_(std::move(space)), tables_(std::make_shared<const ProblemTables>(*space_->problem)),
-      bytes_in_use_(std::move(bytes_in_use)) {}
+PositionTree::PositionTree(SpaceRef space, double reference_cost, std::shared_ptr<std::atomic<size_t>> bytes_in_use)
+    : space_(std::move(space)), reference_cost_(reference_cost),
+      problem_rows_(std::make_shared<const ProblemRows>(*space_)), bytes_in_use_(std::move(bytes_in_use)) {}
 
 PositionTree::~PositionTree() {
     *bytes_in_use_ -= bytes_;
@@ -50,9 +50,10 @@ void PositionTree::give_back(std::unique_ptr<Workbench> bench) {
     benches_.push_back(std::move(bench));
 }
 
-std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space) {
+std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space, double reference_cost) {
     const std::scoped_lock lock(mutex_);
-    const auto known = std::ranges::find(trees_, space, [](const auto &tree) { return tree->space(); });
+    const auto known = std::ranges::find_if(
+        trees_, [&](const auto &tree) { return tree->space() == space && tree->reference_cost() == reference_cost; });
     if (known != trees_.end()) {
         std::rotate(known, known + 1, trees_.end());
         return trees_.back();
@@ -60,7 +61,7 @@ std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space) {
     if (trees_.size() == max_trees) {
         trees_.erase(trees_.begin());
     }
-    trees_.push_back(std::make_shared<PositionTree>(space, bytes_in_use_));
+    trees_.push_back(std::make_shared<PositionTree>(space, reference_cost, bytes_in_use_));
     return trees_.back();
 }
 

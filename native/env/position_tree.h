@@ -51,13 +51,15 @@ public:
     };
 
     // `bytes_in_use` counts what all trees of an owner keep.
-    PositionTree(SpaceRef space, std::shared_ptr<std::atomic<size_t>> bytes_in_use);
+    PositionTree(SpaceRef space, double reference_cost, std::shared_ptr<std::atomic<size_t>> bytes_in_use);
     ~PositionTree();
     PositionTree(const PositionTree &) = delete;
     PositionTree &operator=(const PositionTree &) = delete;
 
     const SpaceRef &space() const { return space_; }
-    const std::shared_ptr<const ProblemTables> &tables() const { return tables_; }
+    // What the costs that its positions tell are relative to.
+    double reference_cost() const { return reference_cost_; }
+    const std::shared_ptr<const ProblemRows> &problem_rows() const { return problem_rows_; }
     // Of the state in which nothing is decided.
     Slot &root() { return root_; }
 
@@ -72,7 +74,8 @@ public:
 
 private:
     SpaceRef space_;
-    std::shared_ptr<const ProblemTables> tables_;
+    double reference_cost_;
+    std::shared_ptr<const ProblemRows> problem_rows_;
     std::mutex benches_mutex_;
     std::vector<std::unique_ptr<Workbench>> benches_;
     std::shared_ptr<std::atomic<size_t>> bytes_in_use_;
@@ -87,7 +90,7 @@ inline PositionTree::Slot::~Slot() {
 // The trees of the spaces that were asked for last, for environments that share them.
 class PositionTrees {
 public:
-    std::shared_ptr<PositionTree> tree_of(const SpaceRef &space);
+    std::shared_ptr<PositionTree> tree_of(const SpaceRef &space, double reference_cost);
 
 private:
     std::mutex mutex_;

@@ -27,8 +27,9 @@ ObservationShape checked(const ObservationShape &shape) {
 }  // namespace
 
 Batch::Batch(const ObservationShape &shape, size_t size)
-    : rows(size), num_legal_decisions(size), cost(size, std::numeric_limits<double>::quiet_NaN()),
-      terminated(allocate<bool>(size)), illegal_action(allocate<bool>(size)) {
+    : rows(size), num_legal_decisions(size), num_evaluations(size),
+      cost(size, std::numeric_limits<double>::quiet_NaN()), terminated(allocate<bool>(size)),
+      illegal_action(allocate<bool>(size)) {
     for_each_array(all, shape, [&]<typename T>(const char *, std::span<T> &part, int length) {
         part = allocate<T>(size * static_cast<size_t>(length));
     });
@@ -86,12 +87,12 @@ VectorEnvironment::VectorEnvironment(ObservationShape shape, bool skip_forced, i
     }
 }
 
-void VectorEnvironment::start(std::vector<std::optional<State>> states) {
+void VectorEnvironment::start(std::vector<std::optional<Start>> starts) {
     const Turn turn(in_use_);
-    check_length("states", states.size());
+    check_length("states", starts.size());
     for_each({}, [&](size_t i) {
-        if (states[i]) {
-            episodes_[i].start(*std::move(states[i]));
+        if (starts[i]) {
+            episodes_[i].start(*std::move(starts[i]));
             update(i, true);
         }
     });
@@ -147,6 +148,7 @@ void VectorEnvironment::update(size_t index, bool is_legal) {
     const Position &position = episodes_[index].position();
     episodes_[index].observe(shown_[index], batch_.rows[index]);
     batch_.num_legal_decisions[index] = static_cast<int64_t>(position.num_legal);
+    batch_.num_evaluations[index] = episodes_[index].num_evaluations();
     batch_.cost[index] = position.cost;
     batch_.terminated[index] = position.is_over();
     batch_.illegal_action[index] = !is_legal;

@@ -30,9 +30,10 @@ public:
     Observation all;
     std::vector<Observation> rows;
     std::vector<int64_t> num_legal_decisions;
-    std::vector<double> cost;        // of complete schedules; NaN elsewhere
-    std::span<bool> terminated;      // no decision is left
-    std::span<bool> illegal_action;  // the last step's
+    std::vector<int64_t> num_evaluations;  // of the episodes so far
+    std::vector<double> cost;              // of complete schedules; NaN elsewhere
+    std::span<bool> terminated;            // no decision is left
+    std::span<bool> illegal_action;        // the last step's
 };
 
 // Environments that take their steps together, in several threads. Each does what it would do alone, whatever the
@@ -44,8 +45,8 @@ public:
     // Each call updates the rows of the environments that it is about, and leaves all others as they are. If one of
     // them throws, the others go on; the error names the first.
 
-    // Begins in these states, one for each environment; those without a state go on where they are.
-    void start(std::vector<std::optional<State>> states);
+    // Begins where these say, one for each environment; those without a start go on where they are.
+    void start(std::vector<std::optional<Start>> starts);
     // Begins again where the chosen environments began last.
     void restart(std::span<const bool> chosen);
     // Takes an action in each of the chosen environments. Throws InvalidParameter before any of them takes one if an

@@ -66,6 +66,7 @@ struct SearchResult {
     int64_t evaluations = 0;             // costs that were asked for
     int64_t remembered_evaluations = 0;  // of these, the ones that were known from before
     int64_t expansions = 0;
+    int64_t forwards = 0;  // states that went through a learned network
     double seconds = 0;
     EndedBy ended_by = EndedBy::Finished;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "cost/limits.h"
 #include "cost/nest_costs.h"
@@ -31,6 +32,9 @@ public:
 
     // Of the nest rated last; valid until the next call.
     const FeatureTable &last_features() { return table_.table(); }
+    // Of its cost, if it had one, the part of each stage that is scheduled.
+    std::span<const int> last_stages() const { return table_.stages(); }
+    std::span<const float> last_stage_costs() const { return costs_.stage_costs(); }
 
     // Features of every scheduled stage; valid until the next call.
     const FeatureTable &features(const LevelRef &nest);

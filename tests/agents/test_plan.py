@@ -107,7 +107,7 @@ def test_files_of_the_first_version_are_read(
     path = tmp_path / "plan.json"
     plan.save(path)
     document = json.loads(path.read_text())
-    del document["ended_by"], document["distinct_evaluations"]
+    del document["ended_by"], document["distinct_evaluations"], document["forwards"]
     path.write_text(json.dumps({**document, "version": 1, "interrupted": interrupted}))
     loaded = Plan.load(path, problem)
     assert loaded == dataclasses.replace(plan, ended_by=ended_by, distinct_evaluations=plan.evaluations)
@@ -117,9 +117,25 @@ def test_files_of_the_second_version_are_read(plan: Plan, problem: SchedulingPro
     path = tmp_path / "plan.json"
     plan.save(path)
     document = json.loads(path.read_text())
-    del document["distinct_evaluations"]
+    del document["distinct_evaluations"], document["forwards"]
     path.write_text(json.dumps({**document, "version": 2}))
     assert Plan.load(path, problem) == dataclasses.replace(plan, distinct_evaluations=plan.evaluations)
+
+
+def test_files_of_the_third_version_are_read(plan: Plan, problem: SchedulingProblem, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    plan.save(path)
+    document = json.loads(path.read_text())
+    del document["forwards"]
+    path.write_text(json.dumps({**document, "version": 3}))
+    assert Plan.load(path, problem) == plan
+
+
+def test_forwards_are_kept(plan: Plan, problem: SchedulingProblem, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    learned = dataclasses.replace(plan, forwards=7)
+    learned.save(path)
+    assert Plan.load(path, problem) == learned
 
 
 def test_a_missing_file_is_named(problem: SchedulingProblem, tmp_path: Path) -> None:

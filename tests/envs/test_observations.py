@@ -44,7 +44,7 @@ def test_descriptors_tell_decisions_apart_and_match_their_description() -> None:
             count, expansion = info["num_legal_decisions"], env.state.expand()
             table = env.tables(observation)["decisions"]
             rows = table[:count]
-            assert table.shape == (1024, 12 + 3 * loops)
+            assert table.shape == (1024, 18 + 3 * loops)
             assert len(np.unique(rows, axis=0)) == count
             assert not table[count:].any()
             for k, row in enumerate(rows):
@@ -54,7 +54,7 @@ def test_descriptors_tell_decisions_apart_and_match_their_description() -> None:
                 assert kind == about["kind"]
                 assert row[9] == about.get("depth", 0)
                 assert row[10] == about.get("vector_dim", -1) + 1
-                for column, key in ((12 + loops, "outer_tile"), (12 + 2 * loops, "inner_tile")):
+                for column, key in ((11 + loops, "outer_tile"), (11 + 2 * loops, "inner_tile")):
                     trips = about.get("tasks" if (kind, key) == ("parallelize", "outer_tile") else key, ())
                     expected = np.zeros(loops, np.float32)
                     expected[: len(trips)] = np.log2(1 + np.array(trips))

@@ -69,7 +69,7 @@ class States(Tensors):
         problem: [N].
         phase: [N], 0: placing, 1: parallelizing.
         decided: [N], share of decisions made.
-        num_legal: [N], legal decisions.
+        num_legal: [N], legal decisions, of which some may not be shown; no network reads it.
         member_stage: [M], among all stages of the problems.
         member_slot: [M], 5 * state + group.
     """

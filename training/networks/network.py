@@ -19,9 +19,9 @@ NUM_CHILD_FEATURES = 43
 #: The first one compares the child with a greedy schedule, for which a search would have to pay.
 NUM_CHILD_FEATURES_READ = NUM_CHILD_FEATURES - 1
 #: Sizes that the algorithm features are reduced to, and of what a state tells without its stages.
-ALGORITHM_WIDTH, NUM_STATE_FEATURES = 24, 4
+ALGORITHM_WIDTH, NUM_STATE_FEATURES = 24, 3
 #: Logarithms come with values of up to 60: these bring them near 1.
-STAGE_SCALE, ROW_SCALE, LEGAL_SCALE = 0.1, 0.2, 0.1
+STAGE_SCALE, ROW_SCALE = 0.1, 0.2
 MAX_LOG_COST = 20.0
 
 
@@ -128,11 +128,7 @@ class PolicyNetwork(nn.Module):
     def context(self, encoded: Encoded, states: States) -> Tensor:
         """[N, width]."""
         groups = segment_mean(encoded.stages[states.member_stage], states.member_slot, NUM_GROUPS * states.count)
-        features = [
-            nn.functional.one_hot(states.phase, 2),
-            states.decided.unsqueeze(1),
-            LEGAL_SCALE * torch.log2(1 + states.num_legal).unsqueeze(1),
-        ]
+        features = [nn.functional.one_hot(states.phase, 2), states.decided.unsqueeze(1)]
         z = torch.cat([encoded.pooled[states.problem], groups.reshape(states.count, -1), *features], 1)
         return torch.relu(self.context_layer(z))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from halidegym.evaluation.commands.reproduce.equal_time import equal_time
+from halidegym.evaluation.commands.reproduce.learned import learned_command
 from halidegym.evaluation.commands.reproduce.mb2fbs_synthetic import mb2fbs_synthetic
 from halidegym.evaluation.commands.reproduce.mb2fbs_tables import mb2fbs_tables
 from halidegym.evaluation.commands.reproduce.measured_candidates import measured_candidates
@@ -24,5 +25,6 @@ for command in (
     equal_time,
     protuner_figure7,
     protuner_figures_4_5,
+    learned_command,
 ):
     reproduce.add_command(command)

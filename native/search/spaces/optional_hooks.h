@@ -56,6 +56,34 @@ std::optional<typename S::Decision> random_decision(S &space, typename S::Childr
     }
 }
 
+// What drawing decisions has taken: states that were put through a network, and children that it has read.
+struct DrawCosts {
+    int64_t evaluations = 0;
+    int64_t forwards = 0;
+
+    DrawCosts &operator+=(const DrawCosts &other) {
+        evaluations += other.evaluations;
+        forwards += other.forwards;
+        return *this;
+    }
+};
+
+// Draws decisions at a cost, which it counts.
+template <typename S>
+concept PaysForDraws = SearchSpace<S> && requires(S &space) {
+    { space.take_draw_costs() } -> std::same_as<DrawCosts>;
+};
+
+// Since this was asked last.
+template <SearchSpace S>
+DrawCosts take_draw_costs(S &space) {
+    if constexpr (PaysForDraws<S>) {
+        return space.take_draw_costs();
+    } else {
+        return {};
+    }
+}
+
 // Can tell whether a decision is legal without listing all.
 template <typename S>
 concept KnowsLegality =

@@ -60,7 +60,7 @@ private:
     void find_first();
     Found first_of_beam();
     Found first_simulated();
-    void count_first(int64_t evaluations, int64_t expansions);
+    void count_first(int64_t evaluations, int64_t expansions, int64_t forwards);
     TreeLimits limits() const;
     bool may_go_on(int64_t new_evaluations);
     std::vector<Found> collect();
@@ -83,6 +83,7 @@ private:
     std::vector<int> deciding_trees_;
     int64_t first_evaluations_ = 0;  // before the trees'
     int64_t first_expansions_ = 0;
+    int64_t first_forwards_ = 0;
     int num_moves_ = 0;
     bool stopped_ = false;
     bool limited_ = false;  // trees could have gone on if their shares of the budget had been larger
@@ -155,23 +156,33 @@ typename Mcts<S>::Found Mcts<S>::first_of_beam() {
     };
     const auto beam =
         BeamSearch<S>(space_, {.beam_size = *options_.first_beam, .threads = options_.threads}, first_pass).run();
-    count_first(beam.evaluations, beam.expansions);
+    count_first(beam.evaluations, beam.expansions, beam.forwards);
     const Solution<State> &first = beam.solutions.front();
     return follow(space_, decisions_of<S>(space_, root_, std::span(first.actions).subspan(actions_.size())), first.cost,
                   -1);
 }
 
-// A random one, or, if simulations are to follow it, a greedy one.
+// The best of some random ones, as many as are wanted; else, if simulations are to follow it, a greedy one.
 template <SearchSpace S>
 typename Mcts<S>::Found Mcts<S>::first_simulated() {
-    for (uint64_t attempt = 0; attempt < 1000; attempt++) {
+    const bool is_greedy = options_.first_draws == 0 && options_.deviations < infinity;
+    std::vector<Decision> decisions;
+    double least = infinity;
+    int num_found = 0;
+    for (uint64_t attempt = 0; attempt < 1000 || num_found > 0; attempt++) {
         auto simulation = simulate(space_, root_, SplitMix64(split_seed(options_.seed, ~attempt)),
-                                   {attempt == 0 && options_.deviations < infinity ? 1.0 : 0.0}, {},
-                                   [](const auto &) { return true; });
+                                   {is_greedy && attempt == 0 ? 1.0 : 0.0}, {}, [](const auto &) { return true; });
         const auto cost = simulation.end ? space_.cost(*simulation.end) : std::nullopt;
-        count_first(simulation.evaluations + (simulation.end ? 1 : 0), simulation.expansions);
+        count_first(simulation.evaluations + (simulation.end ? 1 : 0), simulation.expansions, simulation.forwards);
         if (cost) {
-            return follow(space_, std::move(simulation.decisions), *cost, -1);
+            num_found++;
+            if (*cost < least) {
+                least = *cost;
+                decisions = std::move(simulation.decisions);
+            }
+        }
+        if (num_found > 0 && (num_found >= options_.first_draws || record_.is_used_up())) {
+            return follow(space_, std::move(decisions), least, -1);
         }
     }
     throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
@@ -179,9 +190,10 @@ typename Mcts<S>::Found Mcts<S>::first_simulated() {
 }
 
 template <SearchSpace S>
-void Mcts<S>::count_first(int64_t evaluations, int64_t expansions) {
+void Mcts<S>::count_first(int64_t evaluations, int64_t expansions, int64_t forwards) {
     record_.result.evaluations = first_evaluations_ += evaluations;
     record_.result.expansions = first_expansions_ += expansions;
+    record_.result.forwards = first_forwards_ += forwards;
 }
 
 // Without limits for each decision, what is left of the whole budget is divided among the decisions left.
@@ -223,9 +235,11 @@ std::vector<typename Mcts<S>::Found> Mcts<S>::collect() {
     };
     record_.result.evaluations = first_evaluations_;
     record_.result.expansions = first_expansions_;
+    record_.result.forwards = first_forwards_;
     for (const Tree &tree : ensemble_.trees()) {
         record_.result.evaluations += tree.evaluations();
         record_.result.expansions += tree.expansions();
+        record_.result.forwards += tree.forwards();
     }
     if (incumbent_) {
         add(*incumbent_);

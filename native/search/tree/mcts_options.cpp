@@ -13,6 +13,7 @@ void check(const MctsOptions &options) {
                   "a probability, from 0 to 1");
     require_at_least("draws", options.draws, 1);
     require_at_least("first_beam", options.first_beam.value_or(1), 1);
+    require_at_least("first_draws", options.first_draws, 0);
     require_positive("deviations", options.deviations);
     require_at_least("iterations", options.iterations.value_or(1), 1);
     require_positive("seconds_per_decision", options.seconds_per_decision);

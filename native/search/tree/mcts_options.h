@@ -18,6 +18,7 @@ struct MctsOptions {
     double epsilon = 0;                            // probability of a greedy step in the simulations of the others
     int draws = 1;                                 // their random children are the best of so many
     std::optional<int> first_beam = std::nullopt;  // size of a beam whose first pass gives the first complete state
+    int first_draws = 0;  // random complete states of which the best is the first; 0: a greedy one, if any is wanted
     // In the simulations of the others, steps that do not repeat the best known state, on average; infinity: none does.
     double deviations = std::numeric_limits<double>::infinity();
     std::optional<int64_t> iterations = std::nullopt;  // of each tree at each decision

@@ -77,6 +77,7 @@ public:
     int64_t num_iterations() const { return static_cast<int64_t>(num_iterations_); }
     int64_t evaluations() const { return evaluations_; }
     int64_t expansions() const { return expansions_; }
+    int64_t forwards() const { return forwards_; }
 
     template <typename KeepGoing>
     Iteration begin_iteration(S &space, const KeepGoing &keep_going);
@@ -114,6 +115,7 @@ private:
     uint64_t num_iterations_ = 0;
     int64_t evaluations_ = 0;
     int64_t expansions_ = 0;
+    int64_t forwards_ = 0;
     Leads<Decision> leads_;
     double cost_to_beat_ = infinity;  // best of the first root so far, or that of a later root when it became one
     Untried<S> untried_;              // of the node whose decisions were listed last
@@ -151,6 +153,7 @@ typename SearchTree<S>::Iteration SearchTree<S>::begin_iteration(S &space, const
                  });
     evaluations_ += simulation.evaluations;
     expansions_ += simulation.expansions;
+    forwards_ += simulation.forwards;
     return {at, number, std::move(simulation)};
 }
 
@@ -226,7 +229,9 @@ std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t 
         auto children = children_to_draw_from(space, state);
         const auto drawn = best_drawn(space, children, options_.simulation.draws,
                                       [&] { return draw_untried(space, parent, children); });
-        evaluations_ += drawn.evaluations;
+        const DrawCosts costs = take_draw_costs(space);
+        evaluations_ += drawn.evaluations + costs.evaluations;
+        forwards_ += costs.forwards;
         if (drawn.decision) {
             return add_child(space, parent, *drawn.decision, children.child(*drawn.decision));
         }

@@ -63,6 +63,7 @@ struct Simulation {
     std::vector<Decision> decisions;  // from the start to the end
     int64_t evaluations = 0;
     int64_t expansions = 0;
+    int64_t forwards = 0;
     bool abandoned = false;
 
     bool needs_cost() const { return end && !cost && !abandoned; }
@@ -122,7 +123,9 @@ simulate(S &space, typename S::State start, SplitMix64 random, const SimulationP
         } else if (!next) {
             const auto drawn =
                 best_drawn(space, children, policy.draws, [&] { return random_decision(space, children, random); });
-            simulation.evaluations += drawn.evaluations;
+            const DrawCosts costs = take_draw_costs(space);
+            simulation.evaluations += drawn.evaluations + costs.evaluations;
+            simulation.forwards += costs.forwards;
             next = drawn.decision;
         }
         if (!next) {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 
 import pipelines_for_tests
@@ -60,6 +61,15 @@ def episode(env: gym.Env[Any, Any], seed: int = 0) -> tuple[float, dict[str, Any
         rewards.append(float(reward))
     assert not any(rewards[:-1])
     return rewards[-1], info
+
+
+def episode_of_vector(envs: gym.vector.VectorEnv[Any, Any, Any], seed: int) -> float:
+    generator = random.Random(seed)
+    _, infos = envs.reset(seed=0)
+    terminated = np.array([False])
+    while not terminated[0]:
+        _, rewards, terminated, _, infos = envs.step([generator.randrange(infos["num_legal_decisions"][0])])
+    return float(rewards[0])
 
 
 def test_forms(problem: SchedulingProblem) -> None:
@@ -135,6 +145,9 @@ def test_replay_repeats_what_was_measured(
     assert [info["timing"] for _, info in again] == [info["timing"] for _, info in live]
     assert replayed.spec is not None
     assert [episode(gym.make(replayed.spec), seed)[0] for seed in range(3)] == [reward for reward, _ in live]
+    envs = gym.make_vec("HalideScheduleReplay-v0", 1, pipeline=problem, database=database)
+    assert [episode_of_vector(envs, seed) for seed in range(3)] == [reward for reward, _ in live]
+    envs.close()
     unknown = 100
     with pytest.raises(Unrecorded, match="blur"):
         episode(replayed, unknown)

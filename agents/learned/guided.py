@@ -1,0 +1,87 @@
+"""What the agents that a learned policy guides have in common."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from halidegym.agents.budget import Budget
+from halidegym.agents.learned.policies import load_network
+from halidegym.agents.native_search import NativeSearch
+from halidegym.agents.progress import OnProgress
+from halidegym.agents.spaces import AnySpace
+from halidegym.native._core import GuidanceOptions, GuidedSpace, InvalidParameter, Policy, SearchResult, Space
+
+_DEFAULTS = GuidanceOptions()
+_Agent = TypeVar("_Agent", bound="GuidedAgent")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuidedAgent(NativeSearch):
+    """Base of the agents whose random decisions are drawn from a policy.
+
+    A policy is *blind* if it reads the descriptions of the decisions alone, which costs no evaluation; with a shortlist it
+    also reads the features of the children of some decisions, drawn blindly without repetition (Kool et al. 2019,
+    "Stochastic Beams and Where to Find Them"), and each of them is an evaluation. States that are met again are not put
+    through the network again. The network runs in C++; PyTorch is not needed.
+
+    Attributes:
+        policy: name of a policy of the package, or the path of a file that `halidegym train` wrote.
+        temperature: of the draws; 1 for the policy's own probabilities, 0 for its favourites.
+        shortlist: how many children are read at each decision; 0 for a blind policy.
+        shortlist_share: of the draws, how many are from the shortlist; the others are blind.
+        max_decisions: of a state with more legal decisions, the policy looks at so many, evenly spread.
+    """
+
+    policy: str | Path = "default"
+    temperature: float = _DEFAULTS.temperature
+    shortlist: int = _DEFAULTS.shortlist
+    shortlist_share: float = _DEFAULTS.shortlist_share
+    max_decisions: int = _DEFAULTS.max_decisions
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._guidance(seed=0)
+
+    @classmethod
+    def load(cls: type[_Agent], policy: str | Path = "default", **parameters: Any) -> _Agent:
+        """Return an agent with a policy that has been read and found usable.
+
+        Args:
+            policy: see the class.
+            parameters: of the agent.
+
+        Raises:
+            InvalidParameter: there is no such policy, or a parameter is out of its range.
+            FormatError: the file is damaged, of another version, or was trained for other observations.
+        """
+        load_network(policy)
+        return cls(policy=policy, **parameters)
+
+    def _guidance(self, seed: int) -> GuidanceOptions:
+        return GuidanceOptions(
+            temperature=self.temperature,
+            shortlist=self.shortlist,
+            shortlist_share=self.shortlist_share,
+            max_decisions=self.max_decisions,
+            seed=seed,
+        )
+
+    def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
+        if not isinstance(space, Space):
+            raise InvalidParameter(f"{self.name} schedules pipelines only; for another search space take a planner")
+        guided = GuidedSpace(space, Policy(load_network(self.policy), space), self._guidance(seed))
+        return self._search_guided(guided, budget, seed, on_progress)
+
+    @abstractmethod
+    def _search_guided(
+        self, space: GuidedSpace, budget: Budget, seed: int, on_progress: OnProgress | None
+    ) -> SearchResult:
+        """Search a space whose random decisions the policy draws."""
+
+    def with_policy(self: _Agent, policy: str | Path) -> _Agent:
+        """Return the same agent with another policy."""
+        return dataclasses.replace(self, policy=policy)

@@ -1,0 +1,52 @@
+"""Policies by the name under which the package ships them, or by their files."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from pathlib import Path
+
+from halidegym.agents.learned.policy_file import PolicyFile, load_policy_file
+from halidegym.native._core import InvalidParameter, PolicyNetwork
+
+_SHIPPED = Path(__file__).parent / "shipped"
+
+
+def shipped_policies() -> tuple[str, ...]:
+    """Names of the policies that come with the package."""
+    return tuple(sorted(path.stem for path in _SHIPPED.glob("*.npz")))
+
+
+def load_policy(name_or_path: str | Path) -> PolicyFile:
+    """Read a policy that comes with the package, or one from a file.
+
+    Raises:
+        InvalidParameter: there is neither a policy nor a file of this name.
+        FormatError: the file is no policy, or one that cannot be used; see `load_policy_file`.
+    """
+    shipped = _SHIPPED / f"{name_or_path}.npz"
+    if isinstance(name_or_path, str) and name_or_path in shipped_policies():
+        return load_policy_file(shipped)
+    if not Path(name_or_path).is_file():
+        raise InvalidParameter(
+            f"There is no policy {str(name_or_path)!r}: give one of {', '.join(shipped_policies())}, or the path of a file "
+            "that `halidegym train` wrote"
+        )
+    return load_policy_file(name_or_path)
+
+
+def load_network(name_or_path: str | Path) -> PolicyNetwork:
+    """Return the network of a policy, which is read again only when its file has changed.
+
+    Raises:
+        InvalidParameter, FormatError: see `load_policy`.
+    """
+    shipped = _SHIPPED / f"{name_or_path}.npz"
+    path = shipped if isinstance(name_or_path, str) and name_or_path in shipped_policies() else Path(name_or_path)
+    return _network(name_or_path, path.stat().st_mtime_ns if path.is_file() else 0)
+
+
+@functools.lru_cache(maxsize=4)
+def _network(name_or_path: str | Path, _modified: int) -> PolicyNetwork:
+    policy = load_policy(name_or_path)
+    return PolicyNetwork(dict(policy.arrays), **dataclasses.asdict(policy.config))

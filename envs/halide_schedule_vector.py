@@ -1,0 +1,309 @@
+"""The vector of environments behind `gym.make_vec("HalideSchedule-v0", ...)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from halidegym.envs import rendering
+from halidegym.envs.generators import Generators
+from halidegym.envs.halide_schedule import HalideSchedule
+from halidegym.envs.observation import Observation, tables
+from halidegym.envs.one_thread import OneThread
+from halidegym.envs.outcome import information, outcome
+from halidegym.envs.prepared_problems import draw_index
+from halidegym.envs.problems.prepared_problem import PreparedProblem
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.rewards.base import Reward
+from halidegym.envs.vector_arguments import (
+    action_indices,
+    autoreset_mode_of,
+    check_sizes,
+    reset_mask_of,
+    seeds_of,
+)
+from halidegym.native import _core
+from halidegym.native.checks import check_kind
+
+Step = tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
+    """Many environments `HalideSchedule` that take their steps together, below Python, in threads if asked for.
+
+    ## Description
+
+    `gym.make_vec("HalideSchedule-v0", num_envs=N, ...)` makes one. It does what N single environments with the same
+    arguments and seeds do, step for step and bit for bit, for any number of threads: same observations, rewards, flags and
+    infos as `gym.make_vec(..., vectorization_mode="sync")`, in each of Gymnasium's modes of reset. Spaces, rewards and
+    infos are those of `HalideSchedule`, with N in front.
+
+    ## Arguments
+
+    Those of `HalideSchedule`, and:
+
+    | Argument | Default | Meaning |
+    |---|---|---|
+    | `num_envs` | 1 | number of environments |
+    | `autoreset_mode` | `"NextStep"` | what follows the end of an episode, see below |
+    | `copy` | `True` | observations belong to the caller; if not, they are views that the next call overwrites |
+    | `threads` | 1 | that step the environments; the results do not depend on it |
+    | `group_size` | 1 | neighbours that share the pipeline of each episode, see below |
+    | `reward` | by cost | a `halidegym.rewards.Reward` for all environments: `RewardByCost("speedup")`, ... |
+
+    `wrappers=` and `vector_kwargs=` of `make_vec` are not for native vectors, which Gymnasium says by an error;
+    `vectorization_mode="sync"` takes them.
+
+    ## Reset and Episode End
+
+    - `"NextStep"`: the step after an episode's end ignores the action and is the reset: reward 0, and the information of a
+      reset. Rows of such steps are none to train on.
+    - `"SameStep"`: the step that ends an episode resets at once. The observation is the first of the next episode,
+      `infos["final_obs"][i]` the last of the one that ended, `infos["final_info"]` its information.
+    - `"Disabled"`: `reset(options={"reset_mask": mask})` resets the environments chosen by an array of bool; a step with an
+      environment whose episode is over raises `ResetNeeded`. Masks are taken in the other modes, too.
+
+    `metadata["autoreset_mode"]` is the mode.
+
+    ## Seeds, Pipelines and Groups
+
+    `reset(seed=s)` seeds environment i with s + i, a list of seeds each environment on its own. With several pipelines,
+    each environment draws its own at the beginning of each episode. In a group, all have the seed of its first
+    environment: so the k-th episode of each of its members is about the same pipeline, whenever it begins. Seed or reset
+    groups as a whole.
+
+    ## Information
+
+    Arrays with N in front and, beside each `key`, the array `_key` of bool that says for whom it holds, as everywhere in
+    Gymnasium. `action_mask` and `num_legal_decisions` are for all.
+
+    ```python
+    import gymnasium as gym, halidegym, numpy as np
+
+    envs = gym.make_vec("HalideSchedule-v0", num_envs=16, pipeline="harris", parallelism=16, autoreset_mode="SameStep")
+    rng = np.random.default_rng(0)
+    observations, infos = envs.reset(seed=0)
+    for _ in range(100):
+        actions = rng.integers(np.minimum(infos["num_legal_decisions"], 1024))
+        observations, rewards, terminated, truncated, infos = envs.step(actions)
+        for i in np.flatnonzero(terminated):
+            print(infos["final_info"]["cost"][i], rewards[i])
+    ```
+    """
+
+    metadata: dict[str, Any] = HalideSchedule.metadata
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        threads: int = 1,
+        group_size: int = 1,
+        reward: Reward | None = None,
+        **environment: Any,
+    ) -> None:
+        """See the class.
+
+        Raises:
+            InvalidParameter: an argument is out of its range, or they do not fit each other.
+            OutOfResources: there cannot be so many threads.
+            Error: see `HalideSchedule`.
+        """
+        check_sizes(num_envs, threads, group_size)
+        check_kind(bool, copy=copy)
+        check_kind(Reward, reward=reward)
+        self._mode = autoreset_mode_of(autoreset_mode)
+        single = HalideSchedule(**environment)
+        self.metadata = {**single.metadata, "autoreset_mode": self._mode}
+        self.render_mode = single.render_mode
+        self.num_envs = num_envs
+        self.single_observation_space = single.observation_space
+        self.observation_space = batch_space(single.observation_space, num_envs)
+        self.single_action_space = single.action_space
+        self.action_space = batch_space(single.action_space, num_envs)
+        self.reward: Reward = single.reward if reward is None else reward
+        """What the end of an episode is worth, in all environments."""
+        self._prepared = single.prepared_problems
+        self._native = _core.VectorEnvironment(
+            single.observation_shape,
+            skip_forced=environment.get("skip_forced", True),
+            num_envs=num_envs,
+            threads=threads,
+        )
+        self._views = self._native.observation
+        self._copies = copy
+        self._generators = Generators(num_envs, group_size)
+        self._problems: list[PreparedProblem] = [single.prepared_problem] * num_envs
+        self._has_begun = False
+        self._is_over = np.zeros(num_envs, np.bool_)
+        self._turn = OneThread()
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode in each environment, or in those of `options["reset_mask"]`.
+
+        Raises:
+            InvalidParameter: `seed` or `reset_mask` are not one for each environment, or there are other options.
+            ResetNeeded: `reset_mask` leaves out environments before all have been reset once.
+            SearchExhausted: see `HalideSchedule.reset`.
+        """
+        mask, seeds = reset_mask_of(options, self.num_envs), seeds_of(seed, self.num_envs)
+        self._turn.begin()
+        try:
+            if mask is not None and not self._has_begun:
+                raise gym.error.ResetNeeded("No episode has begun: call reset() without a reset_mask first")
+            chosen = np.ones(self.num_envs, np.bool_) if mask is None else mask
+            self._generators.begin(seeds, chosen)
+            self._begin(chosen)
+            self._has_begun = True
+            return self._observation(), self._infos(chosen, np.zeros(self.num_envs, np.bool_))
+        finally:
+            self._turn.end()
+
+    def step(self, actions: ArrayLike) -> Step:
+        """Take a decision in each environment; see the class on what follows the end of an episode.
+
+        Raises:
+            ResetNeeded: no episode has begun, or one is over that is not reset by itself.
+            InvalidParameter: `actions` are not an integer for each environment.
+            Error: the end of an episode cannot be rated; it is over then.
+        """
+        indices = action_indices(actions, self.num_envs)
+        self._turn.begin()
+        try:
+            is_over = self._checked_ends()
+            self._native.step(indices, ~is_over)
+            terminated = self._native.terminated & ~is_over
+            self._is_over = is_over | terminated
+            rewards = np.zeros(self.num_envs)
+            last: dict[int, dict[str, Any]] = {}
+            for index in np.flatnonzero(terminated).tolist():
+                rewards[index], last[index] = self._outcome(index)
+            infos: dict[str, Any] = {}
+            resets = is_over
+            if self._mode is AutoresetMode.SAME_STEP:
+                resets = terminated
+                for index, outcome_info in last.items():
+                    final_info = {**self._information(index), **outcome_info}
+                    self._add_info(infos, {"final_obs": self._row(index), "final_info": final_info}, index)
+                last = {}
+            if resets.any():
+                self._begin(resets)
+            infos.update(self._infos(np.ones(self.num_envs, np.bool_), ~resets))
+            for index, outcome_info in last.items():
+                self._add_info(infos, outcome_info, index)
+            return self._observation(), rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
+        finally:
+            self._turn.end()
+
+    def render(self) -> tuple[Any, ...] | None:
+        """The current loop nest of each environment, in the form of the `render_mode`."""
+        if self.render_mode is None:
+            return None
+        num_legal = self._native.num_legal_decisions.tolist()
+        return tuple(
+            rendering.render(self.render_mode, problem.problem.name, state, count)
+            for problem, state, count in zip(self._problems, self.states, num_legal, strict=True)
+        )
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Free what the reward holds; `close()` calls it."""
+        self.reward.close()
+
+    def tables(self, observations: Observation) -> Observation:
+        """The observations with their tables in two dimensions behind the first; see `HalideSchedule.tables`."""
+        return tables(observations, self._native.shape)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions, bool, (num_envs, max_decisions)."""
+        return np.arange(self._native.shape.decisions) < self._native.num_legal_decisions[:, None]
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """The random number generators of the environments."""
+        return self._generators.all
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """What the random number generators of the environments began with."""
+        return self._generators.seeds
+
+    @property
+    def prepared_problems(self) -> tuple[PreparedProblem, ...]:
+        """The problem of each environment's current episode; in "SameStep", of the one that has just begun."""
+        return tuple(self._problems)
+
+    @property
+    def problems(self) -> tuple[SchedulingProblem, ...]:
+        """The same without rules and search spaces."""
+        return tuple(problem.problem for problem in self._problems)
+
+    @property
+    def states(self) -> tuple[_core.State, ...]:
+        """The partial schedules, immutable values."""
+        return tuple(self._native.state(index) for index in range(self.num_envs))
+
+    def _checked_ends(self) -> NDArray[np.bool_]:
+        """The environments whose episode is over, if that is no reason to refuse a step."""
+        if not self._has_begun:
+            raise gym.error.ResetNeeded("No episode has begun: call reset() first")
+        if self._mode is not AutoresetMode.NEXT_STEP and self._is_over.any():
+            indices = ", ".join(map(str, np.flatnonzero(self._is_over)))
+            raise gym.error.ResetNeeded(
+                f'The episodes of environments {indices} are over: call reset(options={{"reset_mask": ...}}) first'
+            )
+        return self._is_over
+
+    def _begin(self, chosen: NDArray[np.bool_]) -> None:
+        """Begin episodes in the chosen environments."""
+        states: list[_core.State | None] = [None] * self.num_envs
+        for index in np.flatnonzero(chosen).tolist():
+            problem = self._prepared[draw_index(self._prepared, self._generators[index])]
+            self.reward.prepare(problem)
+            self._problems[index] = problem
+            states[index] = problem.initial_state
+        self._native.start(states, [problem.reference_cost for problem in self._problems])
+        self._is_over = self._is_over & ~chosen
+
+    def _outcome(self, index: int) -> tuple[float, dict[str, Any]]:
+        state = self._native.state(index)
+        cost = float(self._native.cost[index]) if state.is_complete else None
+        return outcome(self._problems[index], self.reward, state, cost)
+
+    def _observation(self) -> Observation:
+        return {name: view.copy() for name, view in self._views.items()} if self._copies else dict(self._views)
+
+    def _row(self, index: int) -> Observation:
+        return {name: view[index].copy() for name, view in self._views.items()}
+
+    def _information(self, index: int) -> dict[str, Any]:
+        """What a single environment would report of its last step, but for the outcome."""
+        info = information(
+            self._views["action_mask"][index].copy(),
+            int(self._native.num_legal_decisions[index]),
+            int(self._native.evaluations[index]),
+        )
+        return {**info, "illegal_action": bool(self._native.illegal_action[index])}
+
+    def _infos(self, told: NDArray[np.bool_], stepped: NDArray[np.bool_]) -> dict[str, Any]:
+        """The information of a reset or a step of the environments `told`; of a step of those that `stepped`."""
+        num_legal = self._native.num_legal_decisions * told
+        infos: dict[str, Any] = {
+            "action_mask": self._views["action_mask"] * told[:, None],
+            "num_legal_decisions": num_legal,
+            "decisions_truncated": num_legal > self._native.shape.decisions,
+            "evaluations": self._native.evaluations * told,
+        }
+        if stepped.any():
+            infos["illegal_action"] = self._native.illegal_action & stepped
+        masks = {f"_{key}": stepped.copy() if key == "illegal_action" else told.copy() for key in infos}
+        return {**infos, **masks}

@@ -1,0 +1,78 @@
+"""`halidegym reproduce learned`."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import click
+
+from halidegym.envs.pipelines.generated import name_of
+from halidegym.evaluation.arguments.paths import OutputFolder
+from halidegym.evaluation.output.console import output_console
+from halidegym.evaluation.output.pages import write_table
+from halidegym.evaluation.output.progress import steps_bar
+from halidegym.evaluation.papers.mb2fbs import PAPER
+from halidegym.evaluation.studies.learned_agents import (
+    BEAM,
+    GREEDY,
+    append_runs,
+    compare,
+    learned,
+    read_runs,
+    searches,
+)
+from halidegym.evaluation.studies.learned_report import HEADER, by_pipeline, cells, summarize, table
+
+
+@click.command("learned")
+@click.argument("pipelines", metavar="PIPELINE...", nargs=-1)
+@click.option("--policy", "policies", multiple=True, default=("default",), show_default=True,
+              help="Name of a policy of the package, or the path of its file; repeatable, one a training seed.")  # fmt: skip
+@click.option("--agent", "agents", multiple=True, help="Only agents whose name contains this; repeatable.")
+@click.option("--generated", type=click.IntRange(min=0), default=0, show_default=True,
+              help="So many pipelines of random-validation-v1 (or of --split) instead of the papers'.")  # fmt: skip
+@click.option("--split", type=click.Choice(["validation", "test"]), default="validation", show_default=True,
+              help="That generated pipelines are taken from.")  # fmt: skip
+@click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Runs of each agent.")
+@click.option("--output", type=OutputFolder(), required=True,
+              help="Folder of the runs, which are not made again, and of the tables.")  # fmt: skip
+def learned_command(
+    pipelines: tuple[str, ...],
+    policies: tuple[str, ...],
+    agents: tuple[str, ...],
+    generated: int,
+    split: str,
+    seeds: int,
+    output: Path,
+) -> None:
+    """Compare learned policies with search, at equal evaluations and at equal time.
+
+    By default on the fifteen pipelines of the papers, scheduled for 16 cores; none of them is used in training. Files:
+    learned-runs.tsv has every run, learned.csv and learned-pipelines.csv the tables made of them.
+    """
+    chosen = pipelines or (tuple(name_of(split, i) for i in range(generated)) if generated else tuple(PAPER))
+    fields = [searches(), *(learned(policy) for policy in policies)]
+    wanted = [
+        {
+            name: entrant
+            for name, entrant in field.items()
+            if not agents or name in (BEAM, GREEDY) or any(part in name for part in agents)
+        }
+        for field in fields
+    ]
+    beam = {BEAM: wanted[0][BEAM]}
+    path = output / "learned-runs.tsv"
+    with steps_bar(len(chosen) * sum(len(field) for field in wanted)) as on_step:
+        for pipeline, field in itertools.product(chosen, wanted):
+            known = read_runs(path)
+            for _ in append_runs(
+                path, compare([pipeline], beam | field, seeds=range(seeds), known=known, on_step=on_step)
+            ):
+                pass
+    runs = [run for run in read_runs(path) if run.pipeline in chosen]
+    summaries = summarize(runs)
+    header, lines = by_pipeline(runs)
+    write_table(output / "learned.csv", HEADER, [cells(summary) for summary in summaries])
+    write_table(output / "learned-pipelines.csv", header, lines)
+    output_console().print(table(summaries))

@@ -1,0 +1,210 @@
+"""Learned policies against search: each agent's schedules, and what it took to find them.
+
+Target and number of cores are those of the reproductions, so the beam is the published one. All runs of an agent on a
+pipeline are made in one process of their own; results are kept line by line, and a study that was ended goes on.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from halidegym.agents.agent import Agent
+from halidegym.agents.learned.guided import GuidedAgent
+from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
+from halidegym.agents.learned.guided_replay import GuidedReplay
+from halidegym.agents.learned.policy_agent import PolicyAgent
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.agents.planners.mb2fbs import MB2FBS
+from halidegym.agents.planners.mcts import MCTS
+from halidegym.agents.planners.random_search import RandomSearch
+from halidegym.agents.planners.soft_sampling import SoftSampling
+from halidegym.envs.processes.isolated import run_isolated
+from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.papers.mb2fbs import PARALLELISM, TARGET
+from halidegym.native._core import FormatError
+
+BEAM = "beam 32 x 5"
+GREEDY = "greedy"
+EVALUATIONS = (256, 2_000, 10_000)
+_READ_ALL = 1 << 20
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """An agent and the budget that it has.
+
+    Attributes:
+        agent: what plans.
+        evaluations: that it may use; None for the agent's own end.
+        beam_times: seconds that it may use, in units of those that the beam takes; None for no limit.
+    """
+
+    agent: Agent
+    evaluations: int | None = None
+    beam_times: float | None = None
+
+    @property
+    def has_seeds(self) -> bool:
+        """Whether a seed makes a difference."""
+        return not isinstance(self.agent, Greedy | BeamSearch | MB2FBS)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One agent on one pipeline with one seed.
+
+    Attributes:
+        pipeline, agent, policy, seed: what was run; the policy is empty where there is none.
+        cost: of the best schedule.
+        evaluations, distinct_evaluations, forwards, seconds: what it took; seconds by the clock, on one thread.
+    """
+
+    pipeline: str
+    agent: str
+    policy: str
+    seed: int
+    cost: float
+    evaluations: int
+    distinct_evaluations: int
+    forwards: int
+    seconds: float
+
+
+def searches() -> dict[str, Entrant]:
+    """The entrants that have not learned anything, by the names to show."""
+    replay = MCTS.preset("mcts_replay", threads=1)
+    return {
+        BEAM: Entrant(BeamSearch()),
+        GREEDY: Entrant(Greedy()),
+        "random, best of 1,000": Entrant(RandomSearch()),
+        "soft sampling, best of 64": Entrant(SoftSampling()),
+        "mb2fbs": Entrant(MB2FBS.preset("controlled")),
+        **{f"mcts_replay, {n:,} evaluations": Entrant(replay, evaluations=n) for n in EVALUATIONS},
+        "mcts_replay, beam's seconds": Entrant(replay, beam_times=1),
+    }
+
+
+def learned(policy: str | Path) -> dict[str, Entrant]:
+    """The entrants that use a policy, by the names to show."""
+    search = PolicyGuidedMCTS(policy=policy)
+    replay = GuidedReplay(policy=policy, schedules=None)
+    classes = {"blind": 0, "shortlist 16": 16}
+    return {
+        **{
+            f"policy, {name}, argmax": Entrant(PolicyAgent(policy=policy, samples=1, temperature=0, shortlist=size))
+            for name, size in (classes | {"full": _READ_ALL}).items()
+        },
+        **{
+            f"policy, {name}, best of 64": Entrant(PolicyAgent(policy=policy, shortlist=size))
+            for name, size in classes.items()
+        },
+        "guided replay, 256 schedules": Entrant(GuidedReplay(policy=policy)),
+        **{
+            f"{name}, {n:,} evaluations": Entrant(agent, evaluations=n)
+            for name, agent in (("guided replay", replay), ("guided mcts", search))
+            for n in EVALUATIONS
+        },
+        **{
+            f"{name}, beam's seconds": Entrant(agent, beam_times=1)
+            for name, agent in (("guided replay", replay), ("guided mcts", search))
+        },
+    }
+
+
+def compare(
+    pipelines: Iterable[str],
+    entrants: Mapping[str, Entrant],
+    *,
+    seeds: Sequence[int],
+    known: Iterable[Run] = (),
+    on_step: Callable[[str], None] = lambda text: None,
+) -> Iterator[Run]:
+    """Run each entrant on each pipeline, the beam first, whose time is the measure for others.
+
+    Args:
+        pipelines: names of registered ones.
+        entrants: by the name to show; must have the beam.
+        seeds: of those entrants that have any.
+        known: runs that need not be made again.
+        on_step: called with a text when an agent begins.
+
+    Raises:
+        Error: a run fails.
+    """
+    done = {(run.pipeline, run.agent, run.policy, run.seed): run for run in known}
+    for pipeline in pipelines:
+        beam_seconds = float("nan")
+        for name, entrant in entrants.items():
+            on_step(f"{pipeline}, {name}")
+            policy = Path(entrant.agent.policy).stem if isinstance(entrant.agent, GuidedAgent) else ""
+            wanted = list(seeds if entrant.has_seeds else seeds[:1])
+            missing = [seed for seed in wanted if (pipeline, name, policy, seed) not in done]
+            seconds = None if entrant.beam_times is None else entrant.beam_times * beam_seconds
+            made = run_isolated(_runs, pipeline, name, policy, entrant, seconds, missing) if missing else []
+            yield from made
+            if name == BEAM:
+                beam_seconds = (made or [done[pipeline, name, policy, wanted[0]]])[0].seconds
+
+
+def _runs(
+    pipeline: str, name: str, policy: str, entrant: Entrant, seconds: float | None, seeds: Sequence[int]
+) -> list[Run]:
+    problem = load_problem(pipeline, target=TARGET, parallelism=PARALLELISM)
+    runs = []
+    for seed in seeds:
+        plan = entrant.agent.plan(problem, evaluations=entrant.evaluations, seconds=seconds, seed=seed)
+        assert plan.cost is not None and plan.seconds is not None, "planners state both"
+        assert plan.evaluations is not None and plan.distinct_evaluations is not None, "planners count"
+        runs.append(
+            Run(
+                pipeline, name, policy, seed, plan.cost, plan.evaluations, plan.distinct_evaluations, plan.forwards,
+                plan.seconds,
+            )
+        )  # fmt: skip
+    return runs
+
+
+def read_runs(path: Path) -> list[Run]:
+    """Read what `append_run` has written; nothing if there is no such file.
+
+    Raises:
+        FormatError: the file is none of that kind. A last line that was cut short is left out.
+    """
+    if not path.exists():
+        return []
+    types: dict[str, Callable[[str], object]] = {"str": str, "int": int, "float": float}
+    fields = dataclasses.fields(Run)
+    with path.open(newline="", encoding="utf-8") as file:
+        header, *rows = list(csv.reader(file, delimiter="\t")) or [[]]
+    if header != [field.name for field in fields]:
+        raise FormatError(f"{path} holds no runs of this study; name another file, or remove it")
+    try:
+        return [
+            Run(**{field.name: types[str(field.type)](cell) for field, cell in zip(fields, row, strict=True)})  # type: ignore[arg-type]
+            for row in (rows[:-1] if rows and len(rows[-1]) < len(fields) else rows)
+        ]
+    except ValueError as error:
+        raise FormatError(f"{path} is damaged ({error}); remove the line, or the file") from error
+
+
+def append_runs(path: Path, runs: Iterable[Run]) -> Iterator[Run]:
+    """Write each run to the end of a file as soon as it is there, and pass it on.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    is_new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        if is_new:
+            writer.writerow([field.name for field in dataclasses.fields(Run)])
+        for run in runs:
+            writer.writerow(dataclasses.astuple(run))
+            file.flush()
+            yield run

@@ -1,0 +1,163 @@
+"""What learned policies reached beside search: means over pipelines, with intervals."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from halidegym.evaluation.output.console import name_columns, number_columns
+from halidegym.evaluation.studies.learned_agents import BEAM, GREEDY, Run
+from halidegym.native._core import Error
+
+_ALONE = "interpolate"
+_RESAMPLES = 2000
+
+HEADER = (
+    "agent", "of beam", "95 % interval", "without interpolate", "of greedy's cost", "evaluations", "of beam's, median",
+    "forwards, median", "seconds of beam's",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What an agent reached over all pipelines.
+
+    Attributes:
+        agent: its name.
+        of_beam: cost of the beam / cost, geometric mean over pipelines, policies and seeds; above 1 beats it.
+        interval: of 95 %, by a bootstrap over the runs of each pipeline (stratified, as the pipelines are given).
+        without_interpolate: the same mean without that pipeline, which alone moves it by several per cent.
+        of_greedy: cost / greedy's, geometric mean; below 1 beats it.
+        evaluations: distinct ones, least and most over pipelines.
+        evaluations_of_beam: the median over pipelines of evaluations / the beam's distinct ones.
+        forwards: states through a network, median over pipelines.
+        seconds_of_beam: geometric mean.
+    """
+
+    agent: str
+    of_beam: float
+    interval: tuple[float, float]
+    without_interpolate: float
+    of_greedy: float
+    evaluations: tuple[int, int]
+    evaluations_of_beam: float
+    forwards: float
+    seconds_of_beam: float
+
+
+def summarize(runs: Sequence[Run], *, seed: int = 0) -> list[Summary]:
+    """Compare each agent with the beam and with greedy search, over the pipelines that all three were run on.
+
+    Args:
+        runs: of all agents, those of the beam and of greedy search among them.
+        seed: of the bootstrap.
+
+    Raises:
+        Error: SciPy is not installed.
+    """
+    beam = {run.pipeline: run for run in runs if run.agent == BEAM}
+    greedy = {run.pipeline: run for run in runs if run.agent == GREEDY}
+    summaries = []
+    for agent in dict.fromkeys(run.agent for run in runs):
+        by_pipeline: dict[str, list[Run]] = {}
+        for run in runs:
+            if run.agent == agent and run.pipeline in beam and run.pipeline in greedy:
+                by_pipeline.setdefault(run.pipeline, []).append(run)
+        if not by_pipeline:
+            continue
+        logs = {
+            name: np.array([math.log(beam[name].cost / run.cost) for run in own]) for name, own in by_pipeline.items()
+        }
+        pairs = [(run, beam[run.pipeline]) for own in by_pipeline.values() for run in own]
+        costs = [run.distinct_evaluations for run, _ in pairs]
+        others = [values for name, values in logs.items() if name != _ALONE]
+        summaries.append(
+            Summary(
+                agent=agent,
+                of_beam=math.exp(_mean(list(logs.values()))),
+                interval=_interval(list(logs.values()), seed),
+                without_interpolate=math.exp(_mean(others)) if others else math.nan,
+                of_greedy=_over_pipelines(by_pipeline, lambda run: math.log(run.cost / greedy[run.pipeline].cost)),
+                evaluations=(min(costs), max(costs)),
+                evaluations_of_beam=statistics.median(
+                    run.distinct_evaluations / of_beam.distinct_evaluations for run, of_beam in pairs
+                ),
+                forwards=statistics.median(run.forwards for run, _ in pairs),
+                seconds_of_beam=_over_pipelines(
+                    by_pipeline, lambda run: math.log(run.seconds / beam[run.pipeline].seconds)
+                ),
+            )
+        )
+    return summaries
+
+
+def cells(summary: Summary) -> tuple[str, ...]:
+    """A line of the table, below `HEADER`."""
+    least, most = summary.evaluations
+    return (
+        summary.agent,
+        f"{summary.of_beam:.3f}",
+        f"{summary.interval[0]:.3f} to {summary.interval[1]:.3f}",
+        f"{summary.without_interpolate:.3f}",
+        f"{summary.of_greedy:.3f}",
+        f"{least:,}" if least == most else f"{least:,} to {most:,}",
+        f"{100 * summary.evaluations_of_beam:.2g} %",
+        f"{summary.forwards:,.0f}",
+        f"{summary.seconds_of_beam:.2f}",
+    )
+
+
+def table(summaries: Sequence[Summary]) -> Table:
+    """The summaries as a table for the terminal."""
+    shown = Table(*name_columns(HEADER[0]), *number_columns(*HEADER[1:]), box=None)
+    for summary in summaries:
+        shown.add_row(*cells(summary))
+    return shown
+
+
+def by_pipeline(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The geometric mean of cost of the beam / cost for each agent and pipeline: a header, and a line a pipeline."""
+    beam = {run.pipeline: run.cost for run in runs if run.agent == BEAM}
+    agents = [agent for agent in dict.fromkeys(run.agent for run in runs) if agent != BEAM]
+    lines = []
+    for pipeline, cost in beam.items():
+        line = [pipeline]
+        for agent in agents:
+            own = [cost / run.cost for run in runs if run.agent == agent and run.pipeline == pipeline]
+            line.append(f"{statistics.geometric_mean(own):.3f}" if own else "-")
+        lines.append(tuple(line))
+    return ("pipeline", *agents), lines
+
+
+def _mean(strata: Sequence[NDArray[np.float64]]) -> float:
+    return statistics.fmean(float(values.mean()) for values in strata)
+
+
+def _over_pipelines(by_pipeline: dict[str, list[Run]], log: Callable[[Run], float]) -> float:
+    return math.exp(statistics.fmean(statistics.fmean(map(log, own)) for own in by_pipeline.values()))
+
+
+def _interval(strata: Sequence[NDArray[np.float64]], seed: int) -> tuple[float, float]:
+    if all(len(values) == 1 or np.ptp(values) == 0 for values in strata):
+        mean = math.exp(_mean(strata))
+        return mean, mean
+    try:
+        from scipy.stats import bootstrap
+    except ImportError as error:
+        raise Error("The intervals need SciPy: pip install halidegym[bench]") from error
+    strata = [values if len(values) > 1 else np.repeat(values, 2) for values in strata]
+    found = bootstrap(
+        strata,
+        lambda *samples, axis: np.mean([sample.mean(axis=axis) for sample in samples], axis=0),
+        n_resamples=_RESAMPLES,
+        method="percentile",
+        vectorized=True,
+        random_state=np.random.default_rng(seed),
+    ).confidence_interval
+    return math.exp(found.low), math.exp(found.high)

@@ -1,0 +1,45 @@
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/planners.h"
+#include "bindings/topics.h"
+#include "search/rollout_search.h"
+
+namespace py = pybind11;
+
+namespace halidegym {
+
+namespace {
+
+PythonResult run_rollout_search(const py::object &space, const RolloutSearchOptions &options, const Limits &limits) {
+    return search_guided(
+        space, limits, [&](auto &searched, const Budget &budget) { return rollout_search(searched, options, budget); },
+        [](const auto &result) { return result_to_python(result); });
+}
+
+}  // namespace
+
+void bind_search_guided(py::module_ &m) {
+    OptionsClass<GuidanceOptions>(m, "GuidanceOptions", "How decisions are drawn from a policy.")
+        .add("temperature", &GuidanceOptions::temperature)
+        .add("shortlist", &GuidanceOptions::shortlist)
+        .add("shortlist_share", &GuidanceOptions::shortlist_share)
+        .add("max_decisions", &GuidanceOptions::max_decisions)
+        .add("memory", &GuidanceOptions::memory)
+        .add("seed", &GuidanceOptions::seed);
+    py::class_<GuidedSchedules>(m, "GuidedSpace", "Schedules of which a policy draws the random decisions.")
+        .def(py::init<SpaceRef, std::shared_ptr<const Policy>, const GuidanceOptions &>(), py::arg("space"),
+             py::arg("policy"), options_argument<GuidanceOptions>());
+
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    OptionsClass<RolloutSearchOptions>(m, "RolloutSearchOptions", "Parameters of a search by rollouts.")
+        .add("rollouts", &RolloutSearchOptions::rollouts)
+        .add("free_rollouts", &RolloutSearchOptions::free_rollouts)
+        .add_optional("deviations", &RolloutSearchOptions::deviations, infinity)
+        .add("draws", &RolloutSearchOptions::draws)
+        .add("seed", &RolloutSearchOptions::seed);
+    def_planner<RolloutSearchOptions>(m, "rollout_search", &run_rollout_search,
+                                      options_argument<RolloutSearchOptions>());
+}
+
+}  // namespace halidegym

@@ -1,0 +1,181 @@
+#include "observation/decision_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "nest/edits.h"
+#include "nest/tilings.h"
+#include "observation/scaling.h"
+
+namespace halidegym {
+
+namespace {
+
+// Among the decisions that follow the last twin.
+constexpr size_t farthest_twin = 4;
+
+bool is_at_tile(const Decision &decision) {
+    using Kind = Decision::Kind;
+    return decision.kind == Kind::ComputeAtTile || decision.kind == Kind::StoreAtTile ||
+           decision.kind == Kind::StoreAtTileSplit;
+}
+
+float scaled_product(const Extents &trips) {
+    return trips.empty() ? 0.0f : scaled_trips(trips.product());
+}
+
+// Describes decisions of one state, in their order. Those that share a level and its tiling mostly follow each other,
+// so the trip counts described last are kept. Those that share a vector dimension follow each other, too, and for each
+// dimension there are mostly the same ones: rows are copied from such a twin.
+class Writer {
+public:
+    // `rows`, one for each decision, are 0.
+    Writer(Expansion &expansion, std::span<const Decision> decisions, int loops, std::span<float> rows,
+           std::span<int32_t> stages)
+        : loops_(static_cast<size_t>(loops)), columns_(static_cast<size_t>(DecisionRows::columns(loops))),
+          expansion_(expansion), decisions_(decisions), rows_(rows), stages_(stages), site_trips_(2 * loops_) {}
+
+    // To be called for one decision after the other.
+    void write(size_t index);
+
+private:
+    // Where a decision places a Func: at a level, or between the halves of one.
+    struct Site {
+        int depth;
+        bool is_tile;
+        uint32_t tile;
+        friend bool operator==(const Site &, const Site &) = default;
+    };
+
+    bool copy_twin(size_t index);
+    void write_placement(size_t index, const Level &level);
+    void write_tasks(const Decision &decision, float *row);
+    void write_trips(const Extents &trips, float *out) const;
+    void go_to_site(const Decision &decision, const Level &level);
+    Extents inner_tile(const Decision &decision);
+    float *trips_of(float *row) const { return row + DecisionRows::num_kinds + DecisionRows::num_scalars; }
+    float *sums_of(float *row) const { return trips_of(row) + 3 * loops_; }
+
+    size_t loops_;
+    size_t columns_;
+    Expansion &expansion_;
+    std::span<const Decision> decisions_;
+    std::span<float> rows_;
+    std::span<int32_t> stages_;
+    size_t twin_ = 0;       // where the next one is looked for: among the decisions
+    size_t twins_end_ = 0;  // of the vector dimension before, up to here
+    std::optional<Site> site_;
+    std::vector<float> site_trips_;  // of the level, of the outer tile
+    float level_product_ = 0, outer_product_ = 0, inner_product_ = 0;
+    Extents inner_trips_;  // of the inner half
+};
+
+void Writer::write(size_t index) {
+    const Decision &decision = decisions_[index];
+    float *row = &rows_[index * columns_];
+    stages_[index] = -1;
+    if (const Level *level = expansion_.level(decision)) {
+        stages_[index] = level->stage;
+        if (copy_twin(index)) {
+            return;
+        }
+        write_placement(index, *level);
+    } else if (decision.kind == Decision::Kind::Parallelize) {
+        write_tasks(decision, row);
+    }
+    row[static_cast<size_t>(decision.kind)] = 1;
+}
+
+bool Writer::copy_twin(size_t index) {
+    Decision wanted = decisions_[index];
+    if (index > 0 && decisions_[index - 1].vector_dim != wanted.vector_dim) {
+        twin_ = twins_end_;
+        twins_end_ = index;
+    }
+    for (size_t i = twin_; i < std::min(twin_ + farthest_twin, twins_end_); i++) {
+        wanted.vector_dim = decisions_[i].vector_dim;
+        if (decisions_[i] == wanted) {
+            float *row = std::copy_n(&rows_[i * columns_], columns_, &rows_[index * columns_]) - columns_;
+            row[DecisionRows::num_kinds + 1] = static_cast<float>(decisions_[index].vector_dim + 1);
+            twin_ = i + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+void Writer::write_placement(size_t index, const Level &level) {
+    const Decision &decision = decisions_[index];
+    float *row = &rows_[index * columns_];
+    go_to_site(decision, level);
+    const Extents inner = inner_tile(decision);
+    row[DecisionRows::num_kinds] = decision.depth;
+    row[DecisionRows::num_kinds + 1] = static_cast<float>(decision.vector_dim + 1);
+    write_trips(inner, std::ranges::copy(site_trips_, trips_of(row)).out);
+    float *sums = sums_of(row);
+    sums[0] = level_product_;
+    sums[1] = outer_product_;
+    sums[2] = scaled_product(inner);
+    sums[3] = inner.empty() ? 0 : 1;
+    sums[4] = inner_product_;
+}
+
+void Writer::write_tasks(const Decision &decision, float *row) {
+    const State &state = expansion_.state();
+    const Problem &problem = *state.space().problem;
+    const Extents tasks = expansion_.tasks(decision);
+    write_trips(tasks, trips_of(row) + loops_);
+    float *sums = sums_of(row);
+    sums[1] = scaled_product(tasks);
+    const auto per_core = static_cast<double>(tasks.product()) / problem.parallelism;
+    if (const Extents *trips = parallelizable_trips(problem, *state.nest(), state.next_func())) {
+        sums[4] = scaled_product(inner_trips(*trips, tasks));
+    }
+    sums[5] = static_cast<float>(std::log2(per_core));
+    sums[6] = static_cast<float>(std::ceil(per_core) - per_core);
+}
+
+void Writer::write_trips(const Extents &trips, float *out) const {
+    std::transform(trips.begin(), trips.begin() + std::min(static_cast<size_t>(trips.size()), loops_), out,
+                   std::ref(scaled_trips));
+}
+
+void Writer::go_to_site(const Decision &decision, const Level &level) {
+    const bool is_tile = is_at_tile(decision);
+    const Site site{decision.depth, is_tile, is_tile ? decision.tile : 0};
+    if (site_ == site) {
+        return;
+    }
+    std::ranges::fill(site_trips_, 0.0f);
+    write_trips(level.size, site_trips_.data());
+    level_product_ = scaled_product(level.size);
+    outer_product_ = inner_product_ = 0;
+    if (is_tile) {
+        const Extents outer = expansion_.outer_tile(decision);
+        write_trips(outer, site_trips_.data() + loops_);
+        inner_trips_ = inner_trips(level.size, outer);
+        outer_product_ = scaled_product(outer);
+        inner_product_ = scaled_product(inner_trips_);
+    }
+    site_ = site;
+}
+
+Extents Writer::inner_tile(const Decision &decision) {
+    return decision.kind == Decision::Kind::StoreAtTileSplit ? whole_loop_tiling(inner_trips_, decision.inner_tile)
+                                                             : expansion_.inner_tile(decision);
+}
+
+}  // namespace
+
+void DecisionRows::describe(Expansion &expansion, std::span<const Decision> decisions, int loops) {
+    rows.assign(decisions.size() * static_cast<size_t>(columns(loops)), 0.0f);
+    stages.resize(decisions.size());
+    Writer writer(expansion, decisions, loops, rows, stages);
+    for (size_t i = 0; i < decisions.size(); i++) {
+        writer.write(i);
+    }
+}
+
+}  // namespace halidegym

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "problem/error.h"
+#include "search/parameters.h"
+#include "search/search_result.h"
+#include "search/spaces/walk.h"
+#include "search/tree/simulation.h"
+
+namespace halidegym {
+
+struct RolloutSearchOptions {
+    std::optional<int64_t> rollouts = std::nullopt;  // how many; empty: until the budget is used up
+    // The first ones repeat nothing; those after them take the decisions of the best one so far, but for so many steps
+    // on average. Infinity: none repeats anything.
+    int64_t free_rollouts = 16;
+    double deviations = std::numeric_limits<double>::infinity();
+    int draws = 1;  // at each step that is drawn, of which the cost model chooses
+    uint32_t seed = 0;
+};
+
+inline void check(const RolloutSearchOptions &options) {
+    require_at_least("rollouts", options.rollouts.value_or(1), int64_t{1});
+    require_at_least("free_rollouts", options.free_rollouts, int64_t{1});
+    require_positive("deviations", options.deviations);
+    require_at_least("draws", options.draws, 1);
+}
+
+// The best of many complete states whose decisions are drawn, or repeated from the best one so far: a tree search
+// without the tree, for spaces whose draws are good by themselves.
+template <SearchSpace S>
+SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOptions &options, const Budget &budget) {
+    check(options);
+    require(options.rollouts || !budget.is_unlimited(),
+            "these rollouts have no end of their own; give a number of rollouts, or a budget");
+    SearchRecord<typename S::State> record(budget);
+    auto &result = record.result;
+    const auto root = space.root();
+    std::vector<typename S::Decision> best;
+    for (int64_t rollout = 0; rollout < options.rollouts.value_or(Budget::unlimited); rollout++) {
+        if (!result.solutions.empty() && !record.may_continue(static_cast<int>(rollout), 0)) {
+            break;
+        }
+        if (rollout >= 1000 && result.solutions.empty()) {
+            throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
+                                  "a larger memory_limit allows more of them");
+        }
+        const SimulationPolicy policy{.deviations = rollout < options.free_rollouts
+                                                        ? std::numeric_limits<double>::infinity()
+                                                        : options.deviations,
+                                      .draws = options.draws};
+        auto simulation =
+            simulate(space, root, SplitMix64(split_seed(options.seed, static_cast<uint64_t>(rollout))), policy,
+                     std::span<const typename S::Decision>(best), [](const auto &) { return true; });
+        result.evaluations += simulation.evaluations + (simulation.end ? 1 : 0);
+        result.forwards += simulation.forwards;
+        const auto cost = simulation.end ? space.cost(*simulation.end) : std::nullopt;
+        if (!cost || !record.would_keep(*cost)) {
+            continue;
+        }
+        const bool is_best = result.solutions.empty() || *cost < result.solutions.front().cost;
+        auto found = trace<S>(space, root, simulation.decisions);
+        record.add({std::move(found.end), *cost, std::move(found.actions)});
+        if (is_best) {
+            best = std::move(simulation.decisions);
+        }
+    }
+    return record.finish();
+}
+
+}  // namespace halidegym

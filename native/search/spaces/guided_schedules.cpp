@@ -1,0 +1,186 @@
+#include "search/spaces/guided_schedules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "search/parameters.h"
+
+namespace halidegym {
+
+namespace {
+
+// Of the state's decisions, at most so many, evenly spread, the first one included.
+std::vector<Decision> spread(std::span<const Decision> decisions, size_t most) {
+    const size_t count = std::min(decisions.size(), most);
+    std::vector<Decision> chosen(count);
+    for (size_t k = 0; k < count; k++) {
+        chosen[k] = decisions[k * decisions.size() / count];
+    }
+    return chosen;
+}
+
+// The places of the `count` largest of logit + Gumbel noise: a sample without repetition (Kool et al. 2019, section 2).
+std::vector<size_t> sample_without_repetition(std::span<const float> logits, double temperature, size_t count,
+                                              SplitMix64 random) {
+    std::vector<double> keys(logits.size());
+    std::ranges::transform(logits, keys.begin(), [&](float logit) {
+        const double uniform = (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53;
+        return logit / std::max(temperature, 1e-3) - std::log(-std::log(uniform));
+    });
+    std::vector<size_t> places(logits.size());
+    std::iota(places.begin(), places.end(), size_t{0});
+    const auto end = places.begin() + static_cast<std::ptrdiff_t>(std::min(count, places.size()));
+    std::partial_sort(places.begin(), end, places.end(), [&](size_t a, size_t b) { return keys[a] > keys[b]; });
+    places.erase(end, places.end());
+    return places;
+}
+
+}  // namespace
+
+void check(const GuidanceOptions &options) {
+    require_range("temperature", options.temperature, options.temperature >= 0 && std::isfinite(options.temperature),
+                  "a number from 0, for the policy's favourites, on");
+    require_at_least("shortlist", options.shortlist, 0);
+    require_range("shortlist_share", options.shortlist_share,
+                  options.shortlist_share >= 0 && options.shortlist_share <= 1, "from 0 to 1");
+    require_at_least("max_decisions", options.max_decisions, 1);
+    require_at_least("memory", options.memory, 0);
+}
+
+GuidedSchedules::GuidedSchedules(SpaceRef space, std::shared_ptr<const Policy> policy, const GuidanceOptions &options)
+    : ScheduleSpace(space), space_(space), policy_(std::move(policy)), options_(options), reader_(std::move(space)) {
+    check(options_);
+    require(policy_ || options_.shortlist == 0, "shortlist is given without a policy; give one, or leave it out");
+}
+
+GuidedSchedules::GuidedSchedules(const GuidedSchedules &other)
+    : GuidedSchedules(other.space_, other.policy_, other.options_) {}
+
+size_t GuidedSchedules::Preferences::index(double number) const {
+    const auto found = std::ranges::upper_bound(cumulative, static_cast<float>(number));
+    return std::min(static_cast<size_t>(found - cumulative.begin()), cumulative.size() - 1);
+}
+
+int64_t GuidedSchedules::Opinion::bytes() const {
+    constexpr size_t each = sizeof(Decision) + 2 * sizeof(float);
+    const size_t listed = shortlisted ? shortlisted->decisions.size() : 0;
+    return static_cast<int64_t>(sizeof(*this) + (blind.decisions.size() + listed) * each);
+}
+
+size_t GuidedSchedules::HashOfPath::operator()(const std::vector<Decision> &path) const {
+    uint64_t hash = path.size();
+    for (const Decision &decision : path) {
+        const uint64_t head = static_cast<uint64_t>(decision.kind) | uint64_t{decision.vector_dim} << 8 |
+                              uint64_t{decision.depth} << 16 | uint64_t{decision.tile} << 32;
+        hash = split_seed(hash ^ head, decision.inner_tile);
+    }
+    return hash;
+}
+
+const GuidedSchedules::Preferences &GuidedSchedules::preferences(const State &state, bool is_short) {
+    const auto path = state.decisions_made();
+    Opinion &known = opinion(state, path);
+    if (!is_short || known.blind.decisions.empty()) {
+        return known.blind;
+    }
+    if (!known.shortlisted) {
+        bytes_ -= known.bytes();
+        known.shortlisted = read_shortlist(state, known, split_seed(options_.seed, HashOfPath{}(path)));
+        bytes_ += known.bytes();
+    }
+    return *known.shortlisted;
+}
+
+GuidedSchedules::Opinion &GuidedSchedules::opinion(const State &state, const std::vector<Decision> &path) {
+    if (const auto known = opinions_.find(path); known != opinions_.end()) {
+        return known->second;
+    }
+    if (bytes_ > options_.memory) {
+        opinions_.clear();
+        bytes_ = 0;
+    }
+    Opinion formed = form_opinion(state);
+    bytes_ += formed.bytes() + static_cast<int64_t>(path.size() * sizeof(Decision));
+    return opinions_.emplace(path, std::move(formed)).first->second;
+}
+
+GuidedSchedules::Opinion GuidedSchedules::form_opinion(const State &state) {
+    Expansion expansion(state);
+    Opinion opinion;
+    const auto decisions = expansion.decisions();
+    if (decisions.size() <= 1) {
+        opinion.blind.decisions.assign(decisions.begin(), decisions.end());
+        opinion.logits.resize(decisions.size());
+    } else if (policy_) {
+        opinion.blind.decisions = spread(decisions, static_cast<size_t>(options_.max_decisions));
+        const auto logits = policy_->blind_logits(expansion, opinion.blind.decisions, scratch_);
+        opinion.logits.assign(logits.begin(), logits.end());
+        costs_.forwards++;
+    } else {
+        opinion.blind.decisions.assign(decisions.begin(), decisions.end());
+        opinion.logits = logits_by_cost(expansion);
+    }
+    opinion.blind.cumulative = cumulative(opinion.logits);
+    return opinion;
+}
+
+std::vector<float> GuidedSchedules::logits_by_cost(Expansion &expansion) {
+    std::vector<float> logits;
+    for (const Decision &decision : expansion.decisions()) {
+        const auto cost = cost_of_child(expansion, decision);
+        logits.push_back(cost ? static_cast<float>(-std::log(*cost)) : -std::numeric_limits<float>::infinity());
+    }
+    costs_.evaluations += static_cast<int64_t>(logits.size());
+    return logits;
+}
+
+// What the child-reading head says of some that the blind one has drawn.
+GuidedSchedules::Preferences GuidedSchedules::read_shortlist(const State &state, const Opinion &opinion,
+                                                             uint64_t seed) {
+    const auto places = sample_without_repetition(opinion.logits, options_.temperature,
+                                                  static_cast<size_t>(options_.shortlist), SplitMix64(seed));
+    Preferences listed;
+    for (const size_t place : places) {
+        listed.decisions.push_back(opinion.blind.decisions[place]);
+    }
+    Expansion expansion(state);
+    const ChildRows children = reader_.read(expansion, listed.decisions, 1.0);
+    costs_.evaluations += static_cast<int64_t>(listed.decisions.size());
+    const auto judged = policy_->child_logits(expansion, listed.decisions, children, scratch_);
+    costs_.forwards++;
+    std::vector<float> logits(judged.begin(), judged.end());
+    for (size_t i = 0; i < logits.size(); i++) {
+        if (std::isnan(children.costs[i])) {
+            logits[i] = -std::numeric_limits<float>::infinity();
+        }
+    }
+    listed.cumulative = cumulative(logits);
+    return listed;
+}
+
+std::vector<float> GuidedSchedules::cumulative(std::span<const float> logits) const {
+    std::vector<float> sums(logits.size());
+    if (logits.empty()) {
+        return sums;
+    }
+    const auto highest = std::ranges::max_element(logits);
+    if (std::isinf(*highest)) {  // none is acceptable, and each is as good as the others
+        return cumulative(std::vector<float>(logits.size(), 0.0f));
+    }
+    if (options_.temperature == 0) {
+        std::fill(sums.begin() + (highest - logits.begin()), sums.end(), 1.0f);
+        return sums;
+    }
+    std::vector<double> weights(logits.size());
+    std::ranges::transform(logits, weights.begin(),
+                           [&](float logit) { return std::exp((logit - *highest) / options_.temperature); });
+    std::partial_sum(weights.begin(), weights.end(), weights.begin());
+    std::ranges::transform(weights, sums.begin(), [&](double sum) { return static_cast<float>(sum / weights.back()); });
+    return sums;
+}
+
+}  // namespace halidegym

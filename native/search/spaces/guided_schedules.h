@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "observation/child_rows.h"
+#include "policy/policy.h"
+#include "search/spaces/schedule_space.h"
+
+namespace halidegym {
+
+// How decisions are drawn from a policy.
+struct GuidanceOptions {
+    double temperature = 1;  // of the draws; 0: always the decision that the policy likes most
+    // How many decisions have their children read: drawn by the blind head without repetition, and judged by the other
+    // one (Kool et al. 2019, "Stochastic Beams and Where to Find Them"). 0: no child is read.
+    int shortlist = 0;
+    double shortlist_share = 1;  // of the draws, how many are from the shortlist; the others are blind
+    // Of a state with more legal decisions the policy looks at an evenly spread part, the first one included.
+    int max_decisions = 1024;
+    int64_t memory = int64_t{64} << 20;  // bytes, of what is remembered of states
+    uint32_t seed = 0;                   // of the shortlists
+};
+
+// Throws InvalidParameter if a parameter is out of its range.
+void check(const GuidanceOptions &options);
+
+// Schedules of which a policy draws the random decisions, so that it guides every planner that draws any. Without a
+// policy it is the cost model: a child of cost c is drawn with a probability in proportion to c^(-1 / temperature).
+// What is thought of a state is remembered: if it is met again, it is neither put through the network nor are its
+// children evaluated again. It does not depend on what was asked before.
+class GuidedSchedules : public ScheduleSpace {
+public:
+    // Throws InvalidParameter if the policy is made for another problem.
+    GuidedSchedules(SpaceRef space, std::shared_ptr<const Policy> policy, const GuidanceOptions &options);
+    GuidedSchedules(const GuidedSchedules &other);
+
+    template <typename Random>
+    std::optional<Decision> random_decision(Children &children, Random &random) {
+        if (auto only = Expansion::only_decision(children.state())) {
+            return only;
+        }
+        const bool is_short =
+            options_.shortlist > 0 && (options_.shortlist_share >= 1 || draw_bool(random, options_.shortlist_share));
+        const Preferences &preferences = this->preferences(children.state(), is_short);
+        if (preferences.decisions.empty()) {
+            return std::nullopt;
+        }
+        return preferences.decisions[preferences.index(static_cast<double>(random() >> 11) * 0x1p-53)];
+    }
+
+    DrawCosts take_draw_costs() { return std::exchange(costs_, {}); }
+
+private:
+    // A distribution over decisions.
+    struct Preferences {
+        std::vector<Decision> decisions;
+        std::vector<float> cumulative;  // probabilities; the last one is 1
+
+        // Of the decision that a number in [0, 1) stands for.
+        size_t index(double number) const;
+    };
+    // What is remembered of a state.
+    struct Opinion {
+        Preferences blind;
+        std::vector<float> logits;  // of the blind ones
+        std::optional<Preferences> shortlisted;
+
+        int64_t bytes() const;
+    };
+    struct HashOfPath {
+        size_t operator()(const std::vector<Decision> &path) const;
+    };
+
+    const Preferences &preferences(const State &state, bool is_short);
+    Opinion &opinion(const State &state, const std::vector<Decision> &path);
+    Opinion form_opinion(const State &state);
+    std::vector<float> logits_by_cost(Expansion &expansion);
+    Preferences read_shortlist(const State &state, const Opinion &opinion, uint64_t seed);
+    std::vector<float> cumulative(std::span<const float> logits) const;
+
+    SpaceRef space_;
+    std::shared_ptr<const Policy> policy_;
+    GuidanceOptions options_;
+    Policy::Scratch scratch_;
+    ChildReader reader_;
+    std::unordered_map<std::vector<Decision>, Opinion, HashOfPath> opinions_;  // by the decisions that led to the state
+    int64_t bytes_ = 0;
+    DrawCosts costs_;
+};
+
+static_assert(DrawsDecisions<GuidedSchedules>);
+static_assert(PaysForDraws<GuidedSchedules>);
+
+}  // namespace halidegym

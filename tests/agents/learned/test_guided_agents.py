@@ -1,0 +1,194 @@
+"""Agents whose decisions a policy draws, with a policy that has learned nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from halidegym.agents import GuidedReplay, PolicyAgent, PolicyGuidedMCTS, RandomSearch
+from halidegym.agents.learned.guided import GuidedAgent
+from halidegym.agents.learned.policies import load_network
+from halidegym.envs import pipelines
+from halidegym.envs.pipelines import toys
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
+from halidegym.native._core import (
+    FormatError,
+    GuidanceOptions,
+    GuidedSpace,
+    InvalidParameter,
+    Policy,
+    RolloutSearchOptions,
+    SyntheticTree,
+    rollout_search,
+)
+from oracle.builder_problem import SSE_AVX2
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network as it is before any training."""
+    from halidegym.training.networks.export import policy_file
+    from halidegym.training.networks.network import PolicyNetwork
+
+    torch.manual_seed(0)
+    path = tmp_path_factory.mktemp("policy") / "untrained.npz"
+    policy_file(PolicyNetwork()).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def blur() -> SchedulingProblem:
+    """915 complete schedules."""
+    return toys.problem("toy_blur")
+
+
+@pytest.fixture(scope="module")
+def harris() -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(
+        pipelines.build("harris", size=(160, 128)), target=SSE_AVX2, parallelism=4, name="harris"
+    )
+
+
+@pytest.fixture(params=["policy", "shortlist", "replay", "mcts"])
+def agent(request: pytest.FixtureRequest, policy: Path) -> GuidedAgent:
+    agents: dict[str, GuidedAgent] = {
+        "policy": PolicyAgent(policy=policy, samples=20),
+        "shortlist": PolicyAgent(policy=policy, samples=20, shortlist=4),
+        "replay": GuidedReplay(policy=policy, schedules=60),
+        "mcts": PolicyGuidedMCTS(policy=policy, evaluations=150),
+    }
+    return agents[str(request.param)]
+
+
+def test_a_plan_is_legal_and_repeatable(agent: GuidedAgent, harris: SchedulingProblem) -> None:
+    plan = agent.plan(harris, seed=3)
+    again = agent.plan(harris, seed=3)
+    assert plan.actions == again.actions
+    assert (plan.evaluations, plan.forwards) == (again.evaluations, again.forwards)
+    state = Rules().space(harris).initial_state()
+    for action in plan.actions:
+        state = state.expand().child(action)
+    assert state.is_complete
+    assert state.cost() == plan.cost
+    assert plan.forwards > 0
+
+
+def test_another_seed_draws_other_schedules(policy: Path, harris: SchedulingProblem) -> None:
+    agent = PolicyAgent(policy=policy, samples=3)
+    assert len({agent.plan(harris, seed=seed).actions for seed in range(4)}) > 1
+
+
+def test_a_blind_policy_evaluates_complete_schedules_only(policy: Path, harris: SchedulingProblem) -> None:
+    plan = PolicyAgent(policy=policy, samples=17).plan(harris)
+    assert plan.evaluations == 17
+    one = PolicyAgent(policy=policy, samples=1, temperature=0).plan(harris)
+    assert one.evaluations == 1
+    # One forward a state that leaves a choice: at most two decisions a Func.
+    assert 0 < one.forwards <= 2 * harris.num_nodes
+
+
+def test_a_shortlist_pays_for_the_children_that_it_reads(policy: Path, harris: SchedulingProblem) -> None:
+    blind = PolicyAgent(policy=policy, samples=1, temperature=0).plan(harris)
+    listed = PolicyAgent(policy=policy, samples=1, temperature=0, shortlist=4).plan(harris)
+    read = listed.evaluations - 1
+    assert 0 < read <= 4 * listed.forwards / 2
+    assert listed.forwards <= 2 * max(blind.forwards, 2 * harris.num_nodes)
+
+
+def test_the_favourites_do_not_depend_on_the_seed(policy: Path, harris: SchedulingProblem) -> None:
+    agent = PolicyAgent(policy=policy, samples=1, temperature=0)
+    assert len({agent.plan(harris, seed=seed).actions for seed in range(3)}) == 1
+
+
+def test_what_is_remembered_changes_nothing_but_the_forwards(policy: Path, harris: SchedulingProblem) -> None:
+    space = Rules().space(harris)
+    for shortlist in (0, 4):
+        found = []
+        for memory in (0, 1 << 30):
+            options = GuidanceOptions(shortlist=shortlist, memory=memory)
+            guided = GuidedSpace(space, Policy(load_network(policy), space), options)
+            found.append(rollout_search(guided, RolloutSearchOptions(rollouts=30, deviations=2.0)))
+        forgetful, mindful = found
+        assert [s.actions for s in forgetful.solutions] == [s.actions for s in mindful.solutions]
+        assert forgetful.forwards > mindful.forwards
+
+
+def test_decisions_are_drawn_with_the_policy_s_probabilities(policy: Path, blur: SchedulingProblem) -> None:
+    space = Rules().space(blur)
+    network = Policy(load_network(policy), space)
+    state = space.initial_state()
+    while len(state.expand()) == 1:
+        state = state.expand().child(0)
+    depth = len(state.decisions_made)
+    logits = np.asarray(network.blind_logits(state.expand()), np.float64)
+    for temperature in (1.0, 0.5):
+        expected = np.exp((logits - logits.max()) / temperature)
+        expected /= expected.sum()
+        draws = 2000
+        guided = GuidedSpace(space, network, GuidanceOptions(temperature=temperature))
+        drawn = Counter(
+            rollout_search(guided, RolloutSearchOptions(rollouts=1, seed=seed)).solutions[0].actions[depth]
+            for seed in range(draws)
+        )
+        frequencies = np.array([drawn[i] / draws for i in range(len(logits))])
+        # Five standard deviations.
+        assert np.all(abs(frequencies - expected) <= 5 * np.sqrt(expected / draws) + 1e-3)
+
+
+def test_replay_finds_what_is_close_to_the_best(policy: Path, harris: SchedulingProblem) -> None:
+    """As many schedules that deviate from the best in two steps are better than fresh ones."""
+    ratios = []
+    for seed in range(4):
+        fresh = PolicyAgent(policy=policy, samples=300).plan(harris, seed=seed)
+        near = GuidedReplay(policy=policy, shortlist=0, schedules=300).plan(harris, seed=seed)
+        ratios.append(math.log(fresh.cost / near.cost))
+    assert sum(ratios) > 0
+
+
+@pytest.mark.parametrize("budget", [{"evaluations": 40}, {"seconds": 0.02}])
+def test_budgets_end_the_search(
+    policy: Path, harris: SchedulingProblem, budget: dict[str, float], agent: GuidedAgent
+) -> None:
+    fields = {field.name for field in dataclasses.fields(agent)}
+    endless = {name: None for name in ("samples", "schedules") if name in fields}
+    plan = dataclasses.replace(agent, **endless).plan(harris, **budget)  # type: ignore[arg-type]
+    assert plan.ended_by == "budget"
+    if "evaluations" in budget:
+        assert plan.evaluations < 40 + 8 * 2 * harris.num_nodes
+
+
+def test_bad_input(policy: Path, tmp_path: Path, blur: SchedulingProblem) -> None:
+    with pytest.raises(InvalidParameter, match=r"no policy 'nonsense'.*halidegym train"):
+        PolicyAgent.load("nonsense")
+    damaged = tmp_path / "damaged.npz"
+    damaged.write_bytes(policy.read_bytes()[:5000])
+    with pytest.raises(FormatError, match="damaged"):
+        PolicyAgent.load(damaged)
+    with pytest.raises(InvalidParameter, match="temperature"):
+        PolicyAgent(policy=policy, temperature=-1)
+    with pytest.raises(InvalidParameter, match="shortlist_share"):
+        GuidedReplay(policy=policy, shortlist_share=1.5)
+    with pytest.raises(InvalidParameter, match="samples"):
+        PolicyAgent(policy=policy, samples=0)
+    with pytest.raises(InvalidParameter, match="no end of their own"):
+        PolicyAgent(policy=policy, samples=None).plan(blur)
+    tree = SyntheticTree(branching=2, depth=3)
+    with pytest.raises(InvalidParameter, match="schedules pipelines only"):
+        PolicyAgent(policy=policy).solve(tree)
+
+
+def test_random_search_is_the_undirected_one(harris: SchedulingProblem) -> None:
+    """Rollouts of a space without a policy are drawn uniformly."""
+    space = Rules().space(harris)
+    ours = rollout_search(space, RolloutSearchOptions(rollouts=200))
+    theirs = RandomSearch(num_schedules=200).plan(harris)
+    assert ours.evaluations == theirs.evaluations == 200
+    assert 0.2 < ours.solutions[0].cost / theirs.cost < 5
