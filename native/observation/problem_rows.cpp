@@ -104,7 +104,7 @@ int last_stage(const Node &node) {
 }
 
 template <typename Row>
-void append(std::vector<float> &rows, const Row &row) {
+void append_row(std::vector<float> &rows, const Row &row) {
     rows.insert(rows.end(), row.begin(), row.end());
 }
 
@@ -114,12 +114,12 @@ ProblemRows::ProblemRows(const Space &space) : num_stages(space.problem->num_sta
     const Problem &problem = *space.problem;
     for (const Stage &stage : problem.stages) {
         add_algorithm_features(algorithm_features, stage);
-        append(stage_features, halidegym::stage_features(space, stage));
+        append_row(stage_features, halidegym::stage_features(space, stage));
     }
     const auto add_edge = [&](int producer_stage, int consumer_stage, const EdgeFeatures &features) {
         edges.push_back(producer_stage);
         edges.push_back(consumer_stage);
-        append(edge_features, features);
+        append_row(edge_features, features);
     };
     for (const Edge &edge : problem.edges) {
         add_edge(last_stage(problem.nodes[static_cast<size_t>(edge.producer)]), edge.consumer_stage,

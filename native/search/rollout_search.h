@@ -9,8 +9,8 @@
 #include "problem/error.h"
 #include "search/parameters.h"
 #include "search/search_result.h"
+#include "search/simulation.h"
 #include "search/spaces/walk.h"
-#include "search/tree/simulation.h"
 
 namespace halidegym {
 

@@ -7,7 +7,7 @@
 
 #include "example_problem.h"
 #include "search/spaces/schedule_space.h"
-#include "search/tree/simulation.h"
+#include "search/simulation.h"
 
 using namespace halidegym;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import random
 from itertools import pairwise
 from typing import Any
@@ -93,7 +94,7 @@ def test_stages(name: str) -> None:
         if node.is_output and stage.index == 0 and not node.is_wrapper:
             region = [span.extent for span in node.estimated_region]
             np.testing.assert_allclose(row[: len(region)], np.log2(1 + np.array(region)), rtol=1e-6)
-            np.testing.assert_allclose(row[9], log2_1p(np.prod(region)), rtol=1e-6)
+            np.testing.assert_allclose(row[9], log2_1p(math.prod(region)), rtol=1e-6)
         expected = [
             node.bytes_per_point,
             stage.vector_size,
@@ -136,7 +137,7 @@ def test_edges(name: str) -> None:
         ends = list(zip(edge.bounds[::2], edge.bounds[1::2], strict=True))
         constant = [(low, high) for low, high in ends if low.kind == high.kind == "constant"]
         moving = [(low, high) for low, high in ends if affine(low, high)]
-        points = np.prod([max(1, high.constant - low.constant + 1) for low, high in constant + moving])
+        points = math.prod([max(1, high.constant - low.constant + 1) for low, high in constant + moving])
         expected = [
             log2_1p(edge.calls),
             log2_1p(points),
@@ -196,10 +197,10 @@ def check_decision(row: np.ndarray, about: dict[str, Any], cores: int, loops: in
         expected[: len(trips)] = np.log2(1 + np.array(trips[:loops]))
         np.testing.assert_allclose(row[11 + part * loops : 11 + (part + 1) * loops], expected, rtol=1e-6)
     sums = row[11 + 3 * loops :]
-    np.testing.assert_allclose(sums[1], log2_1p(np.prod(outer)) if outer else 0, rtol=1e-6)
-    np.testing.assert_allclose(sums[2], log2_1p(np.prod(inner)) if inner else 0, rtol=1e-6)
+    np.testing.assert_allclose(sums[1], log2_1p(math.prod(outer)) if outer else 0, rtol=1e-6)
+    np.testing.assert_allclose(sums[2], log2_1p(math.prod(inner)) if inner else 0, rtol=1e-6)
     assert sums[3] == bool(inner)
-    rounds = np.prod(outer) / cores
+    rounds = math.prod(outer) / cores
     np.testing.assert_allclose(sums[5:], [np.log2(rounds), np.ceil(rounds) - rounds] if is_task else [0, 0], atol=1e-6)
     if outer and not is_task:  # of ceil(size / outer) inside
         sizes = np.rint(np.exp2(row[11 : 11 + len(outer)].astype(float)) - 1)

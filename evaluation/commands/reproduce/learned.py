@@ -12,8 +12,7 @@ from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.output.progress import steps_bar
-from halidegym.evaluation.papers.mb2fbs import PAPER
-from halidegym.evaluation.studies.learned_agents import (
+from halidegym.evaluation.papers.learned_agents import (
     BEAM,
     GREEDY,
     append_runs,
@@ -22,7 +21,8 @@ from halidegym.evaluation.studies.learned_agents import (
     read_runs,
     searches,
 )
-from halidegym.evaluation.studies.learned_report import HEADER, by_pipeline, cells, summarize, table
+from halidegym.evaluation.papers.learned_report import HEADER, by_pipeline, cells, summarize, table
+from halidegym.evaluation.papers.mb2fbs import PAPER
 
 
 @click.command("learned")

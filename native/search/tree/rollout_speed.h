@@ -3,7 +3,7 @@
 #include <ctime>
 #include <vector>
 
-#include "search/tree/simulation.h"
+#include "search/simulation.h"
 
 namespace halidegym {
 

@@ -11,7 +11,7 @@
 #include "search/spaces/search_space.h"
 #include "search/spaces/walk.h"
 #include "search/tree/leads.h"
-#include "search/tree/simulation.h"
+#include "search/simulation.h"
 #include "search/tree/tree_nodes.h"
 #include "search/tree/tree_policy.h"
 #include "search/tree/untried.h"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from halidegym.evaluation.output.console import name_columns, number_columns
-from halidegym.evaluation.studies.learned_agents import BEAM, GREEDY, Run
+from halidegym.evaluation.papers.learned_agents import BEAM, GREEDY, Run
 from halidegym.native._core import Error
 
 _ALONE = "interpolate"
