@@ -60,5 +60,5 @@ class ExpertSettings(Settings):
     optimizer: OptimizerSettings
     rollouts: RolloutSettings
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    threads: int | None = pydantic.Field(None, ge=1)
+    threads: int | None = pydantic.Field(default=None, ge=1)
     wandb_project: str | None = None

@@ -12,9 +12,9 @@ from halidegym.training.settings import Settings
 class NetworkSettings(Settings):
     """See `NetworkConfig`."""
 
-    width: int = pydantic.Field(64, ge=16, le=512, multiple_of=16)
-    rounds: int = pydantic.Field(3, ge=0, le=16)
-    loops: int = pydantic.Field(8, ge=1, le=16)
+    width: int = pydantic.Field(default=64, ge=16, le=512, multiple_of=16)
+    rounds: int = pydantic.Field(default=3, ge=0, le=16)
+    loops: int = pydantic.Field(default=8, ge=1, le=16)
     use_stage_features: bool = True
     use_edge_features: bool = True
 
@@ -73,7 +73,7 @@ class ImitationSettings(Settings):
     """
 
     seed: int = pydantic.Field(ge=0, lt=2**32)
-    problems: int | None = pydantic.Field(None, ge=1)
+    problems: int | None = pydantic.Field(default=None, ge=1)
     candidates: int = pydantic.Field(ge=2)
     epochs: int = pydantic.Field(ge=1)
     batch: int = pydantic.Field(ge=1)
@@ -82,5 +82,5 @@ class ImitationSettings(Settings):
     rollouts: RolloutSettings
     checkpoint_steps: int = pydantic.Field(ge=1)
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    threads: int | None = pydantic.Field(None, ge=1)
+    threads: int | None = pydantic.Field(default=None, ge=1)
     wandb_project: str | None = None

@@ -82,7 +82,7 @@ class Trainer:
             + settings.value_weight * found.value
         )
         self._optimizer.zero_grad(set_to_none=True)
-        total.backward()
+        total.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), settings.gradient_norm)
         self._optimizer.step()
         self.step += 1
