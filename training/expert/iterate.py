@@ -125,6 +125,7 @@ class _Iteration:
             settings.optimizer,
             epochs=settings.epochs,
             batch=settings.batch,
+            group=settings.group,
             seed=settings.seed + self._round,
             device=self._device,
         )

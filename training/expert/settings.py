@@ -36,6 +36,7 @@ class ExpertSettings(Settings):
         candidates: decisions of a state that are shown at most.
         epochs: over the states of a round.
         batch: states in a batch.
+        group: states of the same problem that follow each other there.
         within: plans whose costs exceed the best one's by at most this share are kept besides it.
         weight: of those, that of the best one being 1.
         improver: how schedules are improved.
@@ -54,6 +55,7 @@ class ExpertSettings(Settings):
     candidates: int = pydantic.Field(ge=2)
     epochs: int = pydantic.Field(ge=1)
     batch: int = pydantic.Field(ge=1)
+    group: int = pydantic.Field(ge=1)
     within: float = pydantic.Field(ge=0)
     weight: float = pydantic.Field(ge=0, le=1)
     improver: ImproverSettings

@@ -98,6 +98,7 @@ class _Imitation:
             settings.optimizer,
             epochs=settings.epochs,
             batch=settings.batch,
+            group=settings.group,
             seed=settings.seed,
             device=self._device,
         )

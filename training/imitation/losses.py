@@ -13,7 +13,7 @@ from torch import Tensor
 from halidegym.training.imitation.examples import Examples
 from halidegym.training.networks.batches import Decisions, Problems, States, join, join_problems
 from halidegym.training.networks.network import PolicyNetwork
-from halidegym.training.networks.segments import segment_log_softmax, segment_max
+from halidegym.training.networks.segments import segment_log_softmax, segment_max, segment_sum
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ class Losses:
         blind, child: cross-entropy of the decisions, of the head that reads descriptors, and of that which reads children.
         value: squared error.
         blind_accuracy, child_accuracy: how often the decision taken is the favourite among those shown.
+        blind_entropy, child_entropy: of the policies, estimated by the decisions shown.
         mean_value, mean_squared_value: of the values themselves, whose variance the squared error is to be compared with.
     """
 
@@ -78,6 +79,8 @@ class Losses:
     value: Tensor
     blind_accuracy: Tensor
     child_accuracy: Tensor
+    blind_entropy: Tensor
+    child_entropy: Tensor
     mean_value: Tensor
     mean_squared_value: Tensor
 
@@ -86,8 +89,8 @@ def losses(network: PolicyNetwork, batch: Batch) -> Losses:
     """The losses of a network."""
     encoded = network.encode(batch.problems)
     context = network.context(encoded, batch.states)
-    blind, blind_accuracy = _of_decisions(network.blind_logits(encoded, context, batch.decisions), batch)
-    child, child_accuracy = _of_decisions(network.child_logits(encoded, context, batch.decisions), batch)
+    blind, blind_accuracy, blind_entropy = _of_decisions(network.blind_logits(encoded, context, batch.decisions), batch)
+    child, child_accuracy, child_entropy = _of_decisions(network.child_logits(encoded, context, batch.decisions), batch)
     errors = network.value(context, batch.states, batch.relative_costs) - batch.values
     return Losses(
         blind,
@@ -95,18 +98,23 @@ def losses(network: PolicyNetwork, batch: Batch) -> Losses:
         _mean(errors.square(), batch.value_weights),
         blind_accuracy,
         child_accuracy,
+        blind_entropy,
+        child_entropy,
         _mean(batch.values, batch.value_weights),
         _mean(batch.values.square(), batch.value_weights),
     )
 
 
-def _of_decisions(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Cross-entropy and accuracy."""
+def _of_decisions(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    """Cross-entropy, accuracy and entropy."""
     state, count = batch.decisions.state, batch.states.count
-    surprise = -segment_log_softmax(logits + batch.shift, state, count)[batch.taken]
+    log_shares = segment_log_softmax(logits + batch.shift, state, count)
     with torch.no_grad():
         is_favourite = (logits[batch.taken] >= segment_max(logits, state, count)).to(logits.dtype)
-    return _mean(surprise, batch.weights), _mean(is_favourite, batch.weights)
+        # A share is that of the decision and of those that it stands for, which are as likely as it is.
+        entropy = segment_sum(log_shares.exp() * (batch.shift - log_shares), state, count)
+    surprise = -log_shares[batch.taken]
+    return _mean(surprise, batch.weights), _mean(is_favourite, batch.weights), _mean(entropy, batch.weights)
 
 
 def _mean(values: Tensor, weights: Tensor) -> Tensor:

@@ -63,6 +63,7 @@ class ImitationSettings(Settings):
         candidates: decisions of a state that are shown at most.
         epochs: over all states.
         batch: states in a batch.
+        group: states of the same problem that follow each other there.
         network: what the network is built of.
         optimizer: how it learns.
         rollouts: how it is judged.
@@ -77,6 +78,7 @@ class ImitationSettings(Settings):
     candidates: int = pydantic.Field(ge=2)
     epochs: int = pydantic.Field(ge=1)
     batch: int = pydantic.Field(ge=1)
+    group: int = pydantic.Field(ge=1)
     network: NetworkSettings = NetworkSettings()
     optimizer: OptimizerSettings
     rollouts: RolloutSettings

@@ -33,6 +33,7 @@ class Trainer:
         *,
         epochs: int,
         batch: int,
+        group: int,
         seed: int,
         device: torch.device,
     ) -> None:
@@ -40,10 +41,10 @@ class Trainer:
         self.step = 0
         self._steps_per_epoch = math.ceil(len(examples) / batch)
         self.num_steps = epochs * self._steps_per_epoch
-        self._examples, self._settings, self._batch, self._seed = examples, settings, batch, seed
+        self._examples, self._settings, self._batch, self._group, self._seed = examples, settings, batch, group, seed
         self._device = device
         self._optimizer = torch.optim.AdamW(
-            network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+            network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
 
     @property
@@ -65,7 +66,7 @@ class Trainer:
 
     def steps(self) -> Iterator[Losses]:
         """Make the steps that are left of this epoch, and yield the losses before each."""
-        order = np.random.default_rng([self._seed, self.epoch]).permutation(len(self._examples))
+        order = shuffled(self._examples, self._group, np.random.default_rng([self._seed, self.epoch]))
         start = self.step % self._steps_per_epoch
         for position in range(start, self._steps_per_epoch):
             yield self._take(order[position * self._batch : (position + 1) * self._batch])
@@ -97,6 +98,20 @@ class Trainer:
         self.step = state["step"]
         self.network.load_state_dict(state["network"])
         self._optimizer.load_state_dict(state["optimizer"])
+
+
+def shuffled(examples: Examples, group: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """All examples in random order, but that so many of the same problem follow each other, whose batch encodes it once."""
+    order = random.permutation(len(examples))
+    problems = np.array([state.problem for state in examples.states])
+    order = order[np.argsort(problems[order], kind="stable")]
+    _, starts, counts = np.unique(problems[order], return_index=True, return_counts=True)
+    groups = [
+        order[first : min(first + group, start + count)]
+        for start, count in zip(starts, counts, strict=True)
+        for first in range(start, start + count, group)
+    ]
+    return np.concatenate([groups[index] for index in random.permutation(len(groups))])
 
 
 def mean_losses(network: PolicyNetwork, examples: Examples, batch: int, device: torch.device) -> dict[str, float]:

@@ -21,7 +21,7 @@ def test_losses_are_means_over_states_by_their_weights() -> None:
     network, examples = PolicyNetwork(), random_examples()
     chosen = [7, 2, 9, 4, 11]
     ours = losses(network, Batch.of(examples, chosen, CPU))
-    surprises, squares, favourites = [], [], []
+    surprises, squares, favourites, entropies = [], [], [], []
     for index in chosen:
         state = examples.states[index]
         problems = join_problems([examples.problems[state.problem]])
@@ -34,12 +34,17 @@ def test_losses_are_means_over_states_by_their_weights() -> None:
         others = [i for i in range(shown) if i != taken]
         total = logits[taken].exp() + (legal - 1) / (shown - 1) * logits[others].exp().sum()
         surprises.append(float(total.log() - logits[taken]))
+        shares = logits - total.log()
+        stands_for = torch.full([shown], (legal - 1) / (shown - 1))
+        stands_for[taken] = 1
+        entropies.append(float(-(stands_for * shares.exp() * shares).sum()))
         favourites.append(float(logits.argmax() == taken))
         cost = torch.tensor([examples.relative_costs[index]])
         squares.append(float(network.value(context, joined, cost) - examples.values[index]) ** 2)
     weights, value_weights = examples.weights[chosen], examples.value_weights[chosen]
     assert float(ours.blind) == pytest.approx(np.average(surprises, weights=weights), rel=1e-4)
     assert float(ours.blind_accuracy) == pytest.approx(np.average(favourites, weights=weights))
+    assert float(ours.blind_entropy) == pytest.approx(np.average(entropies, weights=weights), rel=1e-4)
     assert float(ours.value) == pytest.approx(np.average(squares, weights=value_weights), rel=1e-4)
     assert math.isfinite(float(ours.child))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import torch
 
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.training.imitation.settings import OptimizerSettings
-from halidegym.training.imitation.trainer import Sums, Trainer, mean_losses
+from halidegym.training.imitation.trainer import Sums, Trainer, mean_losses, shuffled
 from halidegym.training.networks import PolicyNetwork
 from networks_for_tests import random_examples
 
@@ -20,7 +23,7 @@ SETTINGS = OptimizerSettings(
 def trainer(epochs: int = 3) -> Trainer:
     torch.manual_seed(0)
     network = PolicyNetwork(NetworkConfig(width=16, rounds=1))
-    return Trainer(network, random_examples(states=5), SETTINGS, epochs=epochs, batch=4, seed=0, device=CPU)
+    return Trainer(network, random_examples(states=5), SETTINGS, epochs=epochs, batch=4, group=2, seed=0, device=CPU)
 
 
 def run(trainer: Trainer, steps: int) -> list[float]:
@@ -68,3 +71,14 @@ def test_sums_go_on_too() -> None:
     again = Sums(sums.values)
     again.add(found, 1)
     assert abs(again.means()["blind"] - found.blind.item()) < 1e-6
+
+
+def test_states_of_a_problem_follow_each_other_in_groups() -> None:
+    examples = random_examples(problems=4, states=5)
+    order = shuffled(examples, 2, np.random.default_rng(0))
+    assert sorted(order) == list(range(20))
+    problems = [examples.states[index].problem for index in order]
+    changes = 1 + sum(one != other for one, other in itertools.pairwise(problems))
+    assert 4 < changes <= 12
+    assert list(order) != list(shuffled(examples, 2, np.random.default_rng(1)))
+    assert list(shuffled(examples, 1, np.random.default_rng(0))) != list(order)
