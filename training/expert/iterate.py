@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from halidegym.agents.learned.guided_replay import GuidedReplay
+from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtPlan, TaughtProblem
@@ -143,12 +143,11 @@ class _Iteration:
         }
 
     def _search(self, indices: Sequence[int], on_step: OnStep) -> list[TaughtPlan]:
-        """The best schedules that guided replay finds."""
+        """The best schedules that the search finds."""
         improver = self._settings.improver
         policy_file(self._network).save(self._current)
-        agent = GuidedReplay(
+        agent = PolicyGuidedMCTS(
             policy=self._current,
-            schedules=improver.schedules,
             free_schedules=improver.free_schedules,
             shortlist=improver.shortlist,
         )
@@ -156,7 +155,7 @@ class _Iteration:
 
         def search(index: int) -> TaughtPlan:
             problem = self._buffer[index]
-            best = agent.solve(problem.space(), seed=seed).candidates[0]
+            best = agent.solve(problem.space(), evaluations=improver.evaluations, seed=seed).candidates[0]
             on_step(f"Round {seed + 1}: searching")
             return TaughtPlan(best.cost, best.actions, "policy", 1.0)
 

@@ -11,17 +11,17 @@ from halidegym.training.settings import Settings
 
 
 class ImproverSettings(Settings):
-    """How the policy's schedules are improved: by guided replay.
+    """The search that improves the policy's schedules, `PolicyGuidedMCTS`.
 
     Attributes:
-        schedules: complete ones that are looked at.
-        free_schedules: of these, how many are drawn before the best one is repeated.
-        shortlist: children read at each decision.
+        evaluations: its budget.
+        free_schedules: how many are drawn before the best one is repeated but for a few steps.
+        shortlist: children read at each decision that reads any.
     """
 
-    schedules: int = pydantic.Field(ge=1)
+    evaluations: int = pydantic.Field(ge=1)
     free_schedules: int = pydantic.Field(ge=1)
-    shortlist: int = pydantic.Field(ge=0)
+    shortlist: int = pydantic.Field(ge=1)
 
 
 class ExpertSettings(Settings):

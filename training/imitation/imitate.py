@@ -136,7 +136,7 @@ class _Imitation:
         figures |= {f"validation/{name}": value for name, value in held_out.items()}
         figures["learning_rate"] = trainer.learning_rate
         is_last = trainer.step == trainer.num_steps
-        if trainer.epoch % settings.rollouts.every == 0 or is_last:
+        if trainer.epoch % settings.rollout_epochs == 0 or is_last:
             candidate = self._folder / "candidate.npz"
             policy_file(trainer.network, self._story()).save(candidate)
             figures |= roll_out(candidate, self._rolled_out, settings.rollouts)

@@ -45,13 +45,11 @@ class RolloutSettings(Settings):
         problems: how many.
         samples: schedules drawn of each.
         shortlist: children read at each decision.
-        every: epochs, or rounds, between them.
     """
 
     problems: int = pydantic.Field(ge=1)
     samples: int = pydantic.Field(ge=1)
     shortlist: int = pydantic.Field(ge=1)
-    every: int = pydantic.Field(ge=1)
 
 
 class ImitationSettings(Settings):
@@ -67,6 +65,7 @@ class ImitationSettings(Settings):
         network: what the network is built of.
         optimizer: how it learns.
         rollouts: how it is judged.
+        rollout_epochs: how many epochs come before it is judged again.
         checkpoint_steps: steps between checkpoints.
         device: "auto" for a GPU where there is one.
         threads: of torch; None for the usable cores.
@@ -82,6 +81,7 @@ class ImitationSettings(Settings):
     network: NetworkSettings = NetworkSettings()
     optimizer: OptimizerSettings
     rollouts: RolloutSettings
+    rollout_epochs: int = pydantic.Field(ge=1)
     checkpoint_steps: int = pydantic.Field(ge=1)
     device: Literal["auto", "cpu", "cuda"] = "auto"
     threads: int | None = pydantic.Field(default=None, ge=1)
