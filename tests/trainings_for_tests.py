@@ -13,8 +13,8 @@ OPTIMIZER = {
     "blind_weight": 1.0, "child_weight": 1.0, "value_weight": 0.3,
 }  # fmt: skip
 IMITATE: dict[str, Any] = {
-    "seed": 0, "candidates": 16, "epochs": 3, "batch": 8, "group": 2, "checkpoint_steps": 3, "rollout_epochs": 1, "threads": 1,
-    "network": {"width": 16, "rounds": 1}, "optimizer": OPTIMIZER, "rollouts": ROLLOUTS,
+    "seed": 0, "candidates": 16, "epochs": 3, "batch": 8, "group": 2, "checkpoint_steps": 3, "rollout_epochs": 1,
+    "threads": 1, "network": {"width": 16, "rounds": 1}, "optimizer": OPTIMIZER, "rollouts": ROLLOUTS,
 }  # fmt: skip
 EXPERT: dict[str, Any] = {
     "seed": 0, "rounds": 3, "patience": 3, "pipelines": 3, "rehearsed": 1, "candidates": 16, "epochs": 1,
