@@ -8,6 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from halidegym.training.imitation.examples import Examples
+from halidegym.training.networks import StateAt
+
 Rows: TypeAlias = Mapping[str, NDArray[Any]]
 
 
@@ -82,3 +85,19 @@ def padded(
         "decision_features": fill(replay["decision_features"][first:end], decisions),
         "action_mask": fill(np.ones(end - first, np.int8), decisions),
     }
+
+
+def random_examples(seed: int = 0, problems: int = 3, states: int = 4) -> Examples:
+    """So many problems with so many states each."""
+    rng = np.random.default_rng(seed)
+    rows = [random_problem(rng, int(stages)) for stages in rng.integers(1, 9, problems)]
+    replays = [random_replay(rng, len(problem["stage_features"]), states) for problem in rows]
+    count = problems * states
+    return Examples(
+        rows,
+        [StateAt(index, replay, row) for index, replay in enumerate(replays) for row in range(states)],
+        weights=rng.choice(np.array([0, 0.3, 1], np.float32), count),
+        value_weights=rng.choice(np.array([0.3, 1], np.float32), count),
+        values=rng.normal(size=count).astype(np.float32),
+        relative_costs=rng.random(count, np.float32),
+    )
