@@ -139,7 +139,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             threads=threads,
         )
         self._views = self._native.observation
-        self._copies = copy
+        self.copy = copy
         self._generators = Generators(num_envs, group_size)
         self._problems: list[PreparedProblem] = [single.prepared_problem] * num_envs
         self._has_begun = False
@@ -266,12 +266,14 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
     def _begin(self, chosen: NDArray[np.bool_]) -> None:
         """Begin episodes in the chosen environments."""
         states: list[_core.State | None] = [None] * self.num_envs
+        reference_costs = [1.0] * self.num_envs
         for index in np.flatnonzero(chosen).tolist():
             problem = self._prepared[draw_index(self._prepared, self._generators[index])]
             self.reward.prepare(problem)
             self._problems[index] = problem
             states[index] = problem.initial_state
-        self._native.start(states, [problem.reference_cost for problem in self._problems])
+            reference_costs[index] = problem.reference_cost
+        self._native.start(states, reference_costs)
         self._is_over = self._is_over & ~chosen
 
     def _outcome(self, index: int) -> tuple[float, dict[str, Any]]:
@@ -280,17 +282,18 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         return outcome(self._problems[index], self.reward, state, cost)
 
     def _observation(self) -> Observation:
-        return {name: view.copy() for name, view in self._views.items()} if self._copies else dict(self._views)
+        return {name: view.copy() for name, view in self._views.items()} if self.copy else dict(self._views)
 
     def _row(self, index: int) -> Observation:
         return {name: view[index].copy() for name, view in self._views.items()}
 
     def _information(self, index: int) -> dict[str, Any]:
         """What a single environment would report of its last step, but for the outcome."""
+        native = self._native
         info = information(
             self._views["action_mask"][index].copy(),
-            int(self._native.num_legal_decisions[index]),
-            int(self._native.evaluations[index]),
+            int(native.num_legal_decisions[index]),
+            int(native.evaluations[index]),
         )
         return {**info, "illegal_action": bool(self._native.illegal_action[index])}
 

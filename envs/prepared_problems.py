@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from halidegym.envs.pipelines import generated
+from halidegym.envs.generated_problems import GeneratedProblems
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.problems.snapshot import Estimate
-from halidegym.envs.sources import ProblemSource, load_problem, load_problems
+from halidegym.envs.sources import ProblemSource, load_problems
 from halidegym.native import _core
+from halidegym.native.checks import INT32_MAX, check_at_least, shown
 from halidegym.native.weights import resolve_weights
 
 RANDOM = "random"
 """The source that stands for a generated pipeline per episode."""
-
-_KEPT = 16  # generated tasks, for states of late episodes to come back to
 
 
 class PreparedProblems(Protocol):
@@ -52,24 +50,37 @@ def load_prepared_problems(
     pipeline_options: Mapping[str, Any] | None,
     weights: _core.Weights | str | Path | None,
     rules: Rules,
+    pool: int | None = None,
 ) -> PreparedProblems:
     """The tasks that the arguments of an environment stand for.
 
     Raises:
-        InvalidParameter: estimates or options are given for generated pipelines, which have none.
+        InvalidParameter: estimates or options are given for generated pipelines, which have none; or the size of a pool
+            for others, or none of at least 1.
         Error: see `load_problems` and `resolve_weights`.
     """
     model = resolve_weights(weights)
+    check_at_least(1, INT32_MAX, pool=pool)
     if isinstance(pipeline, str) and pipeline == RANDOM:
         if estimates or pipeline_options:
             raise _core.InvalidParameter(
                 "Generated pipelines take neither estimates nor pipeline_options: leave them out"
             )
-        return _Generated(target, parallelism, rules, model)
-    problems = load_problems(
+        problems = GeneratedProblems(target, parallelism, rules, model)
+        if pool is None:
+            return problems
+        from halidegym.envs.problem_pool import ProblemPool  # files and threads, which others need not load
+
+        return ProblemPool.shared(problems, pool)
+    if pool is not None:
+        raise _core.InvalidParameter(
+            f'pool={pool} is for generated pipelines alone, not for pipeline={shown(pipeline)}: use pipeline="random", or '
+            "leave it out"
+        )
+    given = load_problems(
         pipeline, target=target, parallelism=parallelism, estimates=estimates, pipeline_options=pipeline_options
     )
-    return _Given([PreparedProblem(problem, rules, model) for problem in problems])
+    return _Given([PreparedProblem(problem, rules, model) for problem in given])
 
 
 class _Given:
@@ -92,33 +103,4 @@ class _Given:
             edges=max(shape.edges for shape in shapes),
             loops=max(shape.loops for shape in shapes),
             decisions=1,
-        )
-
-
-class _Generated:
-    """The train split of the generated pipelines. Each is built when it is drawn; the last ones are kept."""
-
-    def __init__(self, target: str | None, parallelism: int | None, rules: Rules, weights: _core.Weights) -> None:
-        def make(number: int) -> PreparedProblem:
-            problem = load_problem(generated.name_of("train", number), target=target, parallelism=parallelism)
-            return PreparedProblem(problem, rules, weights)
-
-        self._arguments = target, parallelism, rules, weights
-        self._make = functools.lru_cache(maxsize=_KEPT)(make)
-
-    def __reduce__(self) -> tuple[type[_Generated], tuple[str | None, int | None, Rules, _core.Weights]]:
-        return _Generated, self._arguments
-
-    def __len__(self) -> int:
-        return generated.COUNT
-
-    def __getitem__(self, index: int) -> PreparedProblem:
-        return self._make(index)
-
-    def given_problems(self) -> tuple[SchedulingProblem, ...]:
-        return ()
-
-    def least_shape(self) -> _core.ObservationShape:
-        return _core.ObservationShape(
-            stages=generated.MAX_STAGES, edges=generated.MAX_EDGES, loops=generated.MAX_LOOPS, decisions=1
         )

@@ -23,13 +23,18 @@ class PreparedProblem:
         fingerprint: of costs.
     """
 
-    def __init__(self, problem: SchedulingProblem, rules: Rules, weights: _core.Weights) -> None:
+    def __init__(
+        self, problem: SchedulingProblem, rules: Rules, weights: _core.Weights, *, greedy_cost: float | None = None
+    ) -> None:
+        """See the class; `greedy_cost` is what greedy search finds, if that is known already."""
         self.problem = problem
         self.rules = rules
         self.space = rules.space(problem, weights)
         self.initial_state = self.space.initial_state()
         self.shape = _core.ObservationShape.of(self.space)
         self.fingerprint: Fingerprint = fingerprint(problem, weights)
+        if greedy_cost is not None:
+            self.greedy_cost = greedy_cost
 
     @functools.cached_property
     def greedy(self) -> _core.Solution:

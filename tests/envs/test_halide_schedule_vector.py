@@ -80,11 +80,12 @@ def test_equal_to_gymnasiums_synchronous_vector(mode: str, threads: int, copy: b
     check_same(native.reset(seed=[3, 1, 4, 1]), sync.reset(seed=[3, 1, 4, 1]))
 
 
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-def test_equal_to_single_environments_in_a_loop(mode: str) -> None:
+@pytest.mark.parametrize(("mode", "child_features"), [("NextStep", False), ("SameStep", True)])
+def test_equal_to_single_environments_in_a_loop(mode: str, child_features: bool) -> None:
+    arguments: dict[str, Any] = {"max_decisions": 30, "child_features": child_features}
     pipelines = problems("toy_diamond", "toy_blur")
-    singles = [HalideSchedule(pipelines, max_decisions=30) for _ in range(COUNT)]
-    vector = make(pipeline=pipelines, max_decisions=30, autoreset_mode=mode)
+    singles = [HalideSchedule(pipelines, **arguments) for _ in range(COUNT)]
+    vector = make(pipeline=pipelines, autoreset_mode=mode, **arguments)
     observations, infos = vector.reset(seed=11)
     ended = [False] * COUNT
     rng = np.random.default_rng(1)

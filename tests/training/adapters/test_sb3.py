@@ -1,0 +1,121 @@
+"""The native vector as a `VecEnv`: what stable-baselines3 expects, and a few steps of MaskablePPO."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecMonitor
+
+from batches_for_tests import check_same
+from episodes_for_tests import TARGET
+from halidegym.envs.halide_schedule import HalideSchedule
+from halidegym.envs.rewards import RewardByCost
+from halidegym.envs.sources import load_problem
+from halidegym.native import _core
+from halidegym.training.adapters.sb3 import ScheduleVecEnv
+
+COUNT = 3
+
+
+def make(num_envs: int = COUNT, **arguments: Any) -> ScheduleVecEnv:
+    defaults: dict[str, Any] = {"pipeline": "toy_diamond", "target": TARGET, "parallelism": 16, "max_decisions": 64}
+    return ScheduleVecEnv(
+        gym.make_vec("HalideSchedule-v0", num_envs=num_envs, autoreset_mode="SameStep", **{**defaults, **arguments})
+    )
+
+
+def test_equal_to_the_librarys_own_vector() -> None:
+    problems = [load_problem(name, target=TARGET, parallelism=16) for name in ("toy_blur", "toy_diamond")]
+    ours: VecEnv = make(pipeline=problems)
+    theirs = DummyVecEnv([lambda: HalideSchedule(problems, max_decisions=64)] * COUNT)
+    assert ours.observation_space == theirs.observation_space and ours.action_space == theirs.action_space
+    ours.seed(5), theirs.seed(5)
+    check_same(dict(ours.reset()), dict(theirs.reset()))
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        actions = rng.integers(0, 70, COUNT)
+        (a, ra, da, ia), (b, rb, db, ib) = ours.step(actions), theirs.step(actions)
+        check_same((dict(a), ra, da), (dict(b), rb, db))
+        for left, right in zip(ia, ib, strict=True):
+            left.setdefault("TimeLimit.truncated", False)
+            assert left.keys() == right.keys()
+            assert all(np.array_equal(left[key], right[key]) for key in ("cost", "evaluations") if key in left)
+            if "terminal_observation" in left:
+                check_same(left["terminal_observation"], right["terminal_observation"])
+        assert [list(info) for info in ours.reset_infos] == [list(info) for info in theirs.reset_infos]
+
+
+def test_masks_in_one_call() -> None:
+    envs = make()
+    envs.reset()
+    calls = []
+    masks = type(envs.native).action_masks
+
+    class Counting(type(envs.native)):  # type: ignore[misc]
+        def action_masks(self) -> Any:
+            calls.append(None)
+            return masks(self)
+
+    envs.native.__class__ = Counting
+    assert is_masking_supported(envs)
+    found = get_action_masks(envs)
+    assert found.shape == (COUNT, 64) and found.dtype == bool and found.any(1).all()
+    assert len(calls) == 1
+    assert np.array_equal(envs.env_method("action_masks", indices=1)[0], found[1])
+
+
+def test_attributes_and_methods() -> None:
+    envs = make(render_mode="rgb_array")
+    envs.reset()
+    assert [problem.name for problem in envs.get_attr("problem")] == ["toy_diamond"] * COUNT
+    assert len(envs.get_attr("state", [0, 2])) == 2
+    assert envs.get_attr("num_envs", 0) == [COUNT]
+    assert not envs.has_attr("fun")
+    with pytest.raises(AttributeError, match="fun"):
+        envs.get_attr("fun")
+    with pytest.raises(AttributeError, match="reward cannot be set for environments 1"):
+        envs.set_attr("reward", RewardByCost("speedup"), 1)
+    envs.set_attr("reward", RewardByCost("speedup"))
+    assert envs.native.reward.form == "speedup"
+    assert envs.env_is_wrapped(gym.Wrapper) == [False] * COUNT
+    image = envs.render()
+    assert image is not None and image.ndim == 3
+    envs.set_options({"x": 1})
+    with pytest.raises(_core.InvalidParameter, match="options"):
+        envs.reset()
+    envs.close()
+
+
+@pytest.mark.parametrize("arguments", [{"autoreset_mode": "NextStep"}, {"autoreset_mode": "SameStep", "copy": False}])
+def test_other_modes_are_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(_core.InvalidParameter, match=r'autoreset_mode="SameStep", copy=True'):
+        ScheduleVecEnv(gym.make_vec("HalideSchedule-v0", pipeline="toy_blur", **arguments))
+
+
+def test_other_vectors_are_refused() -> None:
+    with pytest.raises(_core.InvalidParameter, match="no native vector"):
+        ScheduleVecEnv(gym.make_vec("CartPole-v1"))
+
+
+def test_maskable_ppo_trains_and_is_evaluated() -> None:
+    envs = VecMonitor(make(pipeline=["toy_diamond", "toy_blur"], threads=2))
+    model = MaskablePPO("MultiInputPolicy", envs, n_steps=16, batch_size=24, n_epochs=2, seed=0, device="cpu")
+    model.learn(96)
+    assert model.num_timesteps == 96
+    assert len(model.ep_info_buffer) > 0
+    mean, _ = evaluate_policy(model, VecMonitor(make()), n_eval_episodes=3)
+    assert np.isfinite(mean)
+
+
+def test_without_the_library_the_extra_is_named() -> None:
+    script = "import sys; sys.modules['stable_baselines3'] = None\nimport halidegym.training.adapters.sb3"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "pip install halidegym[train]" in run.stderr.splitlines()[-1]

@@ -1,0 +1,1 @@
+"""Environments as other libraries take them; each file needs its library."""
