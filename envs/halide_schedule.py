@@ -86,10 +86,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     | `action_mask` | `MultiBinary(D)` | the legal actions |
     | `decision_features` | `Box(-20, 64, (D * 43,))` | with `child_features` only: costs and features of the child |
 
-    All scales are fixed: logarithms of what is large, ratios of costs, and small numbers as they are. The columns of the
-    tables, with their units and ranges, are in `help(halidegym.envs.observation)`. The greedy cost is that of the
-    schedule that greedy search finds; it is 1, so that costs are in the cost model's own unit, if the `memory_limit` lets
-    it find none. More room changes nothing but the padding.
+    All scales are fixed, and more room changes nothing but the padding. `help(halidegym.envs.observation)` has the columns
+    of the tables with units and ranges. The greedy cost counts as 1 if the `memory_limit` lets greedy search find nothing.
 
     ## Rewards
 
@@ -173,9 +171,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
 
     ## Version History
 
-    - v0: initial version. Not released yet; since it was first shown, `stage_features`, `edge_features`, `stage_costs`,
-      `places`, `decided` and `decision_features` are new, `decisions` have seven more columns, and one less:
-      `decision_stage`.
+    - v0: initial version; 0.1.0 added `stage_features`, `edge_features`, `stage_costs`, `places`, `decided`,
+      `decision_features`, and seven columns of `decisions`, one of which became `decision_stage`.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
