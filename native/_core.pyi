@@ -1496,7 +1496,8 @@ class Environment(_Bound):
     @property
     def evaluations(self) -> int:
         """Nests whose features the observations of the episode have shown so far: one of each state in which something is
-        scheduled, and one of each child shown."""
+        scheduled, and one of each child shown.
+        """
     def presented_decisions(self) -> NDArray[np.int64]:
         """Indices into the legal decisions that the actions stand for."""
 
