@@ -142,3 +142,20 @@ def test_what_does_not_fit_is_refused() -> None:
         PointerPolicy(gym.spaces.Dict({}), env.action_space, lambda _: 1e-3)
     with pytest.raises(InvalidParameter, match=r"network=file\.config"):
         policy_of(env, random_network()).start_from(policy_file(random_network(NetworkConfig(width=32))))
+
+
+@pytest.mark.slow
+def test_training_on_run_times_is_repeated_from_its_record(tmp_path: Path) -> None:
+    """Bit for bit, although run times are not the same twice."""
+
+    def trained(kind: str) -> dict[str, torch.Tensor]:
+        env = gym.make(
+            f"HalideSchedule{kind}-v0", pipeline="toy_blur", parallelism=2, database=tmp_path / "times.sqlite"
+        )
+        model = MaskablePPO(PointerPolicy, env, n_steps=16, batch_size=8, n_epochs=2, seed=0, device="cpu")
+        model.learn(48)
+        env.close()
+        return model.policy.network.state_dict()
+
+    measured, replayed = trained("Hardware"), trained("Replay")
+    assert all(torch.equal(measured[name], replayed[name]) for name in measured)
