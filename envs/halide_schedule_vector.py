@@ -194,7 +194,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
                 resets = terminated
                 for index, outcome_info in last.items():
                     final_info = {**self._information(index), **outcome_info}
-                    self._add_info(infos, {"final_obs": self._row(index), "final_info": final_info}, index)
+                    self._add_info(infos, {"final_obs": self._native.copy_row(index), "final_info": final_info}, index)
                 last = {}
             if resets.any():
                 self._begin(resets)
@@ -282,10 +282,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         return outcome(self._problems[index], self.reward, state, cost)
 
     def _observation(self) -> Observation:
-        return {name: view.copy() for name, view in self._views.items()} if self.copy else dict(self._views)
-
-    def _row(self, index: int) -> Observation:
-        return {name: view[index].copy() for name, view in self._views.items()}
+        return self._native.copy_observation() if self.copy else dict(self._views)
 
     def _information(self, index: int) -> dict[str, Any]:
         """What a single environment would report of its last step, but for the outcome."""

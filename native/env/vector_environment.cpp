@@ -1,5 +1,6 @@
 #include "env/vector_environment.h"
 
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -144,6 +145,34 @@ void VectorEnvironment::for_each(std::span<const bool> chosen, const std::functi
     failure.rethrow();
 }
 
+void VectorEnvironment::copy(size_t first, const Observation &out) const {
+    const Turn turn(in_use_);
+    struct Column {
+        std::byte *to;
+        const std::byte *from;
+        size_t bytes;  // of a row
+    };
+    std::vector<Column> columns;
+    Observation from = batch_.all;
+    for_each_array(from, shape_, [&]<typename T>(const char *, std::span<T> &part, int length) {
+        const size_t bytes = static_cast<size_t>(length) * sizeof(T);
+        columns.push_back({nullptr, reinterpret_cast<const std::byte *>(part.data()) + first * bytes, bytes});
+    });
+    size_t count = 0;
+    Observation to = out;
+    auto column = columns.begin();
+    for_each_array(to, shape_, [&](const char *, auto &part, int length) {
+        count = part.size() / static_cast<size_t>(length);
+        (column++)->to = reinterpret_cast<std::byte *>(part.data());
+    });
+    const auto copy_rows = [&](size_t begin, size_t end) {
+        for (const Column &c : columns) {
+            std::memcpy(c.to + begin * c.bytes, c.from + begin * c.bytes, (end - begin) * c.bytes);
+        }
+    };
+    count == 1 ? copy_rows(0, 1) : pool_.run(count, copy_rows);
+}
+
 void VectorEnvironment::update(size_t index, bool is_legal) {
     const Position &position = episodes_[index].position();
     episodes_[index].observe(shown_[index], batch_.rows[index]);
@@ -156,11 +185,15 @@ void VectorEnvironment::update(size_t index, bool is_legal) {
 
 State VectorEnvironment::state(int64_t index) const {
     const Turn turn(in_use_);
+    return episodes_[checked(index)].position().state;
+}
+
+size_t VectorEnvironment::checked(int64_t index) const {
     if (index < 0 || static_cast<size_t>(index) >= batch_.size()) {
         throw InvalidParameter("There is no environment " + std::to_string(index) + " of " +
                                std::to_string(batch_.size()) + "; give an index below that");
     }
-    return episodes_[static_cast<size_t>(index)].position().state;
+    return static_cast<size_t>(index);
 }
 
 }  // namespace halidegym

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "env/episode.h"
+#include "env/spare_memory.h"
 #include "env/worker_pool.h"
 
 namespace halidegym {
@@ -53,9 +54,16 @@ public:
     // episode is over.
     void step(std::span<const int64_t> actions, std::span<const bool> chosen);
 
+    // Copies what environments from `first` on show to memory that has room for so many as it gets.
+    void copy(size_t first, const Observation &out) const;
+
     State state(int64_t index) const;
+    // The index, if there is an environment of that; throws InvalidParameter if not.
+    size_t checked(int64_t index) const;
     const Batch &batch() const { return batch_; }
     const ObservationShape &shape() const { return shape_; }
+    // For the copies.
+    const SpareMemory &spare_memory() const { return spare_memory_; }
 
 private:
     struct Failure;
@@ -69,7 +77,8 @@ private:
     Batch batch_;
     std::deque<Episode> episodes_;
     std::vector<Shown> shown_;  // by the batch's rows
-    WorkerPool pool_;
+    SpareMemory spare_memory_;
+    mutable WorkerPool pool_;
 };
 
 }  // namespace halidegym
