@@ -27,7 +27,7 @@ endef
 # Tests wait for processes and threads more than they compute, and take from each other what is left.
 PYTEST := pytest -q -n $(JOBS) --dist worksteal
 
-.PHONY: help demo parity test test-all lint playthroughs format sanitize clean
+.PHONY: help demo parity test test-all lint train-smoke playthroughs format sanitize clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -86,6 +86,14 @@ lint: install-test  ## Check formatting, style and types
 	ln -sfn $(CURDIR)/native/_core.pyi build/stubs/halidegym/native/
 	if MYPYPATH=build/stubs stubtest halidegym.native._core --concise --mypy-config-file pyproject.toml 2>&1 |
 		grep -vE $(OF_PYBIND11); then exit 1; fi
+
+SMOKE := runs/smoke
+train-smoke: install-test  ## Collect plans, imitate them and improve on them in small (five minutes)
+	export PATH="$$PWD/.venv-test/bin:$$PATH"
+	halidegym train data --config data-smoke --output $(SMOKE)/data
+	halidegym train imitate --config imitate-smoke --data $(SMOKE)/data --output $(SMOKE)/imitate
+	halidegym train expert --config expert-smoke --data $(SMOKE)/data \
+		--policy $(SMOKE)/imitate/policy.npz --output $(SMOKE)/expert
 
 playthroughs: install-test  ## Write the golden playthroughs of the tests anew
 	.venv-test/bin/halidegym playthroughs --output tests/playthroughs

@@ -64,33 +64,30 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
 
     A `Dict` of arrays of fixed shape. S, E and L (stages, edges, loops a stage) are the largest of the problems, unless
     `max_stages`, `max_edges` and `max_loops` make more room; D is `max_decisions`. Stages are in the order of
-    `problem.stages`. What a problem leaves over is 0 (-1 in `edges`). H is 64 + 4 S. Tables are flat, row after row,
-    as stable-baselines3 wants them; `tables(observation)` gives them their two dimensions back.
+    `problem.stages`. What a problem leaves over is 0, or -1 where numbers are those of stages. H is 64 + 4 S. Tables are
+    flat, row after row, as stable-baselines3 wants them; `tables(observation)` gives them their two dimensions back.
 
     | Key | Space | Content |
     |---|---|---|
     | `algorithm_features` | `Box(0, 64, (S * 280,))` | log(1 + count), the cost model's input: 7 types x 40 kinds |
+    | `stage_features` | `Box(0, 64, (S * 24,))` | sizes and kind of each stage, scheduled or not |
     | `schedule_features` | `Box(0, 64, (S * 39,))` | log(1 + feature), as in the cost model; 0 if unscheduled |
+    | `stage_costs` | `Box(-20, 20, (S,))` | log(cost of the stage / greedy cost), by the cost model; 0 if unscheduled |
     | `stage_mask` | `MultiBinary(S)` | rows that are stages of the problem |
     | `scheduled` | `MultiBinary(S)` | stages that have schedule features; those of inputs never do |
     | `deciding` | `MultiBinary(S)` | stages of the Func that is being decided; 0 at the end |
+    | `places` | `Box(0, 3, (S,))` | int8: 0 undecided or an input, 1 inlined, 2 at the root, 3 within another's loops |
     | `phase` | `MultiBinary(2)` | one-hot: deciding on the place, on the parallel tasks; 0 at the end |
+    | `decided` | `Box(0, 1, (1,))` | share of the decisions that are made, forced ones included |
     | `edges` | `Box(-1, S - 1, (E * 2,))` | int32 (p, c): stage c uses what p leaves; joins a Func's own stages, too |
-    | `decisions` | `Box(0, H, (D * (12 + 3 L),))` | a descriptor of each decision, below; 0 for illegal actions |
+    | `edge_features` | `Box(0, 64, (E * 8,))` | how much c reads of p, and how that moves |
+    | `decisions` | `Box(-64, H, (D * (18 + 3 L),))` | a descriptor of each decision; 0 for illegal actions |
+    | `decision_stage` | `Box(-1, S - 1, (D,))` | int32: stage of the decision's level; -1: the root, none, or illegal |
     | `action_mask` | `MultiBinary(D)` | the legal actions |
+    | `decision_features` | `Box(-20, 64, (D * 43,))` | with `child_features` only: costs and features of the child |
 
-    The columns of `decisions`; trip counts are log2(1 + n), innermost loop first, so that 0 means "no such loop":
-
-    | Columns | Content |
-    |---|---|
-    | 0 to 3 | kind, one-hot: pass, inline, compute_at_level, compute_at_tile, |
-    | 4 to 8 | store_at_tile, store_at_tile_split, store_at_level, store_at_level_split, parallelize |
-    | 9 | depth of the level that the Func is placed in; the root is 0 |
-    | 10 | 1 + the storage dimension that is vectorized; 0 for kinds that do not place |
-    | 11 | 1 + the stage that the level belongs to; 0 for the root |
-    | 12 to 11 + L | trip counts of the level |
-    | 12 + L to 11 + 2 L | trip counts of the outer tile that the level is split into; for parallelize: the tasks |
-    | 12 + 2 L to 11 + 3 L | trip counts of the outer tile of a second split |
+    All scales are fixed, and more room changes nothing but the padding. `help(halidegym.envs.observation)` has the columns
+    of the tables with units and ranges. The greedy cost counts as 1 if the `memory_limit` lets greedy search find nothing.
 
     ## Rewards
 
@@ -120,6 +117,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     | `action_mask` | always | int8, (D,): the legal actions |
     | `num_legal_decisions` | always | how many decisions the state has |
     | `decisions_truncated` | always | whether the observation describes fewer |
+    | `evaluations` | always | nests whose features the episode has shown: 1 a state with any, 1 each child shown |
     | `illegal_action` | step | whether the action was illegal, and another decision was taken |
     | `dead_end` | last step | whether the episode ended without a schedule; if not, there are also: |
     | `cost` | last step | of the schedule, by the cost model: milliseconds as trained |
@@ -139,10 +137,11 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     | `weights` | the built-in ones | of the cost model: `Weights`, or the path of a `.weights` file |
     | `subtiling` | `True` | Funcs may be tiled more than once; if not, all are placed before any is parallelized |
     | `memory_limit` | none | bytes of working set that a schedule may need beyond its outputs |
-    | `max_decisions` | 1024 | size of the action space |
+    | `max_decisions` | 1024 | size of the action space; 256 is as good to learn with, and quicker |
     | `max_stages`, `max_edges`, `max_loops` | as needed | more room in the observation |
     | `pool` | none | for `"random"`: number of prepared problems to draw from |
     | `skip_forced` | `True` | the environment takes decisions without an alternative itself |
+    | `child_features` | `False` | show what each decision leads to; every child shown is an evaluation |
     | `render_mode` | none | `"ansi"`: the loop nest as text; `"rgb_array"`: the same as a picture (needs Pillow) |
 
     A pipeline can be given as a registered name, a `halide.Func` or `halide.Pipeline`, a function that returns one, the
@@ -172,7 +171,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
 
     ## Version History
 
-    - v0: initial version.
+    - v0: initial version; 0.1.0 added `stage_features`, `edge_features`, `stage_costs`, `places`, `decided`,
+      `decision_features`, and seven columns of `decisions`, one of which became `decision_stage`.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012

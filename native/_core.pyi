@@ -1063,6 +1063,7 @@ class GuidanceOptions(_Bound):
         temperature: float = ...,
         shortlist: int = ...,
         shortlist_share: float = ...,
+        explored_share: float = ...,
         max_decisions: int = ...,
         memory: int = ...,
         seed: int = ...,
@@ -1073,6 +1074,7 @@ class GuidanceOptions(_Bound):
             temperature: of the draws; 0 for the favourites.
             shortlist: children that are read at each decision; 0 for none.
             shortlist_share: of the draws, how many are from the shortlist.
+            explored_share: of the draws, how many are the best of eight uniform ones.
             max_decisions: that the policy looks at, evenly spread.
             memory: bytes, of what is remembered of states.
             seed: of the shortlists.
@@ -1086,6 +1088,8 @@ class GuidanceOptions(_Bound):
     def shortlist(self) -> int: ...
     @property
     def shortlist_share(self) -> float: ...
+    @property
+    def explored_share(self) -> float: ...
     @property
     def max_decisions(self) -> int: ...
     @property
@@ -1119,6 +1123,7 @@ class RolloutSearchOptions(_Bound):
         rollouts: int | None = ...,
         free_rollouts: int = ...,
         deviations: float | None = ...,
+        patience: int | None = ...,
         draws: int = ...,
         seed: int = ...,
     ) -> None:
@@ -1128,6 +1133,7 @@ class RolloutSearchOptions(_Bound):
             rollouts: how many; None for as many as the budget allows.
             free_rollouts: how many of them come before any repeats the best one.
             deviations: steps of the others, on average, that do not repeat the best one; None repeats nothing.
+            patience: rollouts without a better one, after which it begins again; None for never.
             draws: at each step that is drawn, of which the cost model chooses.
             seed: of the random numbers.
 
@@ -1138,6 +1144,8 @@ class RolloutSearchOptions(_Bound):
     def rollouts(self) -> int | None: ...
     @property
     def free_rollouts(self) -> int: ...
+    @property
+    def patience(self) -> int | None: ...
     @property
     def deviations(self) -> float | None: ...
     @property
@@ -1488,7 +1496,8 @@ class Environment(_Bound):
     @property
     def evaluations(self) -> int:
         """Nests whose features the observations of the episode have shown so far: one of each state in which something is
-        scheduled, and one of each child shown."""
+        scheduled, and one of each child shown.
+        """
     def presented_decisions(self) -> NDArray[np.int64]:
         """Indices into the legal decisions that the actions stand for."""
 

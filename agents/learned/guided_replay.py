@@ -24,6 +24,7 @@ class GuidedReplay(GuidedAgent):
         free_schedules: how many of them are drawn before any is repeated.
         deviations: how many steps on average do not repeat the decision of the best known schedule at the same depth (after
             the last-good-reply policy of Drake 2009).
+        patience: after so many schedules without a better one it begins again with free ones; None for never.
     """
 
     shortlist: int = 8
@@ -31,6 +32,7 @@ class GuidedReplay(GuidedAgent):
     schedules: int | None = 256
     free_schedules: int = _DEFAULTS.free_rollouts
     deviations: float | None = 2.5
+    patience: int | None = _DEFAULTS.patience
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -39,7 +41,11 @@ class GuidedReplay(GuidedAgent):
 
     def _options(self, seed: int) -> RolloutSearchOptions:
         return RolloutSearchOptions(
-            rollouts=self.schedules, free_rollouts=self.free_schedules, deviations=self.deviations, seed=seed
+            rollouts=self.schedules,
+            free_rollouts=self.free_schedules,
+            deviations=self.deviations,
+            patience=self.patience,
+            seed=seed,
         )
 
     def _search_guided(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from pathlib import Path
 
@@ -48,5 +47,4 @@ def load_network(name_or_path: str | Path) -> PolicyNetwork:
 
 @functools.lru_cache(maxsize=4)
 def _network(name_or_path: str | Path, _modified: int) -> PolicyNetwork:
-    policy = load_policy(name_or_path)
-    return PolicyNetwork(dict(policy.arrays), **dataclasses.asdict(policy.config))
+    return load_policy(name_or_path).network()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.agents.learned.network_config import NetworkConfig
-from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native._core import FormatError, InvalidParameter, PolicyNetwork
 from halidegym.native.fields import checked_fields
 
 #: Of the file's layout.
@@ -54,6 +54,14 @@ class PolicyFile:
                     f"The array {name} of a policy has values that are not finite; its training failed"
                 )
 
+    def network(self) -> PolicyNetwork:
+        """The network that runs these weights.
+
+        Raises:
+            InvalidParameter: weights are missing, or of other shapes.
+        """
+        return PolicyNetwork(dict(self.arrays), **dataclasses.asdict(self.config))
+
     def save(self, path: str | Path) -> None:
         """Write the file."""
         metadata = {
@@ -73,8 +81,8 @@ def load_policy_file(path: str | Path) -> PolicyFile:
     """Read a policy from the file that :meth:`PolicyFile.save` wrote.
 
     Raises:
-        FormatError: the file cannot be read, is truncated or of another kind or version, its weights are not finite, or
-            it was trained for other observations.
+        FormatError: the file cannot be read, is truncated or of another kind or version, its weights are missing, of
+            other shapes or not finite, or it was trained for other observations.
     """
     try:
         with Path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
@@ -93,7 +101,9 @@ def load_policy_file(path: str | Path) -> PolicyFile:
     metadata = _metadata(path, arrays.pop(_METADATA, None))
     try:
         config = checked_fields(NetworkConfig(**metadata["network"]))
-        return PolicyFile(config, arrays, metadata["training"])
+        policy = PolicyFile(config, arrays, metadata["training"])
+        policy.network()
+        return policy
     except (InvalidParameter, KeyError, TypeError, ValueError) as error:
         raise FormatError(f"Cannot use the policy in {path}: {error}. Train or download it anew.") from error
 

@@ -1,4 +1,4 @@
-"""A progress bar for a known number of steps."""
+"""Progress bars for known numbers of steps."""
 
 from __future__ import annotations
 
@@ -27,3 +27,25 @@ def steps_bar(total: int) -> Iterator[Callable[[str], None]]:
             progress.update(task, description=escape(text), advance=1)
 
         yield begin
+
+
+@contextmanager
+def phases_bar() -> Iterator[tuple[Callable[[str, int], None], Callable[[str], None]]]:
+    """The same for work in several phases, whose numbers of steps are known when they begin.
+
+    Yields:
+        A function to call when a phase begins, with what it does and its number of steps; and one to call when a step is
+        over, with a text.
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("")
+
+        def begin(text: str, steps: int) -> None:
+            progress.reset(task, total=steps, description=escape(text))
+
+        def step(text: str) -> None:
+            progress.update(task, description=escape(text), advance=1)
+
+        yield begin, step

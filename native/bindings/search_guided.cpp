@@ -24,6 +24,7 @@ void bind_search_guided(py::module_ &m) {
         .add("temperature", &GuidanceOptions::temperature)
         .add("shortlist", &GuidanceOptions::shortlist)
         .add("shortlist_share", &GuidanceOptions::shortlist_share)
+        .add("explored_share", &GuidanceOptions::explored_share)
         .add("max_decisions", &GuidanceOptions::max_decisions)
         .add("memory", &GuidanceOptions::memory)
         .add("seed", &GuidanceOptions::seed);
@@ -36,6 +37,7 @@ void bind_search_guided(py::module_ &m) {
         .add("rollouts", &RolloutSearchOptions::rollouts)
         .add("free_rollouts", &RolloutSearchOptions::free_rollouts)
         .add_optional("deviations", &RolloutSearchOptions::deviations, infinity)
+        .add("patience", &RolloutSearchOptions::patience)
         .add("draws", &RolloutSearchOptions::draws)
         .add("seed", &RolloutSearchOptions::seed);
     def_planner<RolloutSearchOptions>(m, "rollout_search", &run_rollout_search,

@@ -49,11 +49,13 @@ void write_schedule(const Position &position, const Observation &out) {
         std::copy_n(row, num_schedule_features, row_of(stage).begin());
         row += num_schedule_features;
     }
-    if (!position.state.is_complete()) {
-        const Node &func = position.state.next_func();
-        std::fill_n(out.deciding.begin() + func.first_stage, func.num_stages, int8_t{1});
-        out.phase[static_cast<size_t>(position.state.next_phase())] = 1;
+    const StateRow &state = position.row;
+    std::fill_n(out.deciding.begin() + state.first_stage, state.num_stages, int8_t{1});
+    if (state.num_stages > 0) {
+        out.phase[static_cast<size_t>(state.phase)] = 1;
     }
+    copy_and_pad(state.places, out.places, int8_t{0});
+    out.decided.front() = state.decided;
 }
 
 // Rows beyond those that were shown before are padding already.

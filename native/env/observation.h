@@ -10,6 +10,7 @@
 #include "observation/child_rows.h"
 #include "observation/decision_rows.h"
 #include "observation/problem_rows.h"
+#include "observation/state_row.h"
 
 namespace halidegym {
 
@@ -34,8 +35,8 @@ ObservationShape shape_of(const Problem &problem);
 // Throws InvalidParameter if a size is below 1.
 void check(const ObservationShape &shape);
 
-// Caller's memory for one observation, row-major. Rows are stages in the problem's order; see ProblemRows, DecisionRows
-// and ChildRows for the columns.
+// Caller's memory for one observation, row-major. Rows are stages in the problem's order; see ProblemRows,
+// StateRow, DecisionRows and ChildRows for the columns.
 struct Observation {
     std::span<float> algorithm_features;  // [stages * 280]
     std::span<float> stage_features;      // [stages * 24]
@@ -44,7 +45,9 @@ struct Observation {
     std::span<int8_t> stage_mask;         // [stages], 1: a stage of the problem
     std::span<int8_t> scheduled;          // [stages], 1: has schedule features
     std::span<int8_t> deciding;           // [stages], 1: of the Func that the next decision is about
+    std::span<int8_t> places;             // [stages], StagePlace
     std::span<int8_t> phase;              // [2], one-hot: placing, parallelizing; 0 at the end
+    std::span<float> decided;             // [1], share of the decisions that are made
     std::span<int32_t> edges;             // [edges * 2], producer stage and consumer stage, -1 where none
     std::span<float> edge_features;       // [edges * 8]
     std::span<float> decisions;           // [decisions * descriptor_size]
@@ -63,7 +66,9 @@ void for_each_array(Observation &observation, const ObservationShape &shape, Vis
     visit("stage_mask", observation.stage_mask, shape.stages);
     visit("scheduled", observation.scheduled, shape.stages);
     visit("deciding", observation.deciding, shape.stages);
+    visit("places", observation.places, shape.stages);
     visit("phase", observation.phase, 2);
+    visit("decided", observation.decided, 1);
     visit("edges", observation.edges, shape.edges * 2);
     visit("edge_features", observation.edge_features, shape.edges * num_edge_features);
     visit("decisions", observation.decisions, shape.decisions * shape.descriptor_size());

@@ -28,7 +28,8 @@ size_t Position::bytes() const {
     const size_t num_floats =
         decisions.rows.capacity() + children.capacity() + schedule_features.capacity() + stage_costs.capacity();
     return sizeof(Position) + bytes_of_state + presented.capacity() * sizeof(Decision) +
-           (scheduled.capacity() + decisions.stages.capacity()) * sizeof(int) + num_floats * sizeof(float);
+           (scheduled.capacity() + decisions.stages.capacity()) * sizeof(int) + num_floats * sizeof(float) +
+           row.places.capacity();
 }
 
 PositionMaker::PositionMaker(const SpaceRef &space, ObservationShape shape, double reference_cost)
@@ -49,6 +50,7 @@ Position PositionMaker::make(const LevelRef &before) {
     const State &state = expansion_.value().state();
     Position position = spare_ ? *std::exchange(spare_, std::nullopt) : Position(state);
     position.state = state;
+    position.row = StateRow(state);
     add_schedule(position, before);
     add_decisions(position);
     expansion_.reset();

@@ -20,9 +20,10 @@ namespace halidegym {
 // first one included: action k of M stands for decision floor(k * n / M) of n. So the same state presents the same
 // decisions in every episode.
 struct Position {
-    explicit Position(State state_) : state(std::move(state_)) {}
+    explicit Position(State state_) : state(std::move(state_)), row(state) {}
 
     State state;
+    StateRow row;
     size_t num_legal = 0;
     std::vector<Decision> presented;                         // what the actions stand for
     DecisionRows decisions;                                  // of these

@@ -20,6 +20,8 @@ struct RolloutSearchOptions {
     // on average. Infinity: none repeats anything.
     int64_t free_rollouts = 16;
     double deviations = std::numeric_limits<double>::infinity();
+    // After so many of them without a better one, it begins again with free ones, and keeps the best of all.
+    std::optional<int64_t> patience = std::nullopt;
     int draws = 1;  // at each step that is drawn, of which the cost model chooses
     uint32_t seed = 0;
 };
@@ -28,6 +30,7 @@ inline void check(const RolloutSearchOptions &options) {
     require_at_least("rollouts", options.rollouts.value_or(1), int64_t{1});
     require_at_least("free_rollouts", options.free_rollouts, int64_t{1});
     require_positive("deviations", options.deviations);
+    require_at_least("patience", options.patience.value_or(1), 1);
     require_at_least("draws", options.draws, 1);
 }
 
@@ -41,7 +44,10 @@ SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOpti
     SearchRecord<typename S::State> record(budget);
     auto &result = record.result;
     const auto root = space.root();
-    std::vector<typename S::Decision> best;
+    std::vector<typename S::Decision> lead;  // the best one since it began again
+    double least = std::numeric_limits<double>::infinity();
+    int64_t began = 0;
+    int64_t improved = 0;
     for (int64_t rollout = 0; rollout < options.rollouts.value_or(Budget::unlimited); rollout++) {
         if (!result.solutions.empty() && !record.may_continue(static_cast<int>(rollout), 0)) {
             break;
@@ -56,18 +62,23 @@ SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOpti
                                       .draws = options.draws};
         auto simulation =
             simulate(space, root, SplitMix64(split_seed(options.seed, static_cast<uint64_t>(rollout))), policy,
-                     std::span<const typename S::Decision>(best), [](const auto &) { return true; });
+                     std::span<const typename S::Decision>(lead), [](const auto &) { return true; });
         result.evaluations += simulation.evaluations + (simulation.end ? 1 : 0);
         result.forwards += simulation.forwards;
         const auto cost = simulation.end ? space.cost(*simulation.end) : std::nullopt;
-        if (!cost || !record.would_keep(*cost)) {
-            continue;
+        if (cost && record.would_keep(*cost)) {
+            auto found = trace<S>(space, root, simulation.decisions);
+            record.add({std::move(found.end), *cost, std::move(found.actions)});
         }
-        const bool is_best = result.solutions.empty() || *cost < result.solutions.front().cost;
-        auto found = trace<S>(space, root, simulation.decisions);
-        record.add({std::move(found.end), *cost, std::move(found.actions)});
-        if (is_best) {
-            best = std::move(simulation.decisions);
+        if (cost && *cost < least) {
+            least = *cost;
+            lead = std::move(simulation.decisions);
+            improved = rollout;
+        } else if (options.patience &&
+                   rollout - std::max(improved, began + options.free_rollouts) >= *options.patience) {
+            least = std::numeric_limits<double>::infinity();
+            lead.clear();
+            began = improved = rollout + 1;
         }
     }
     return record.finish();

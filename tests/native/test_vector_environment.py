@@ -23,13 +23,14 @@ def space(name: str) -> _core.Space:
     return Rules().space(problem)
 
 
-def common_shape(spaces: list[_core.Space], decisions: int) -> _core.ObservationShape:
+def common_shape(spaces: list[_core.Space], decisions: int, *, child_features: bool = False) -> _core.ObservationShape:
     shapes = [_core.ObservationShape.of(space) for space in spaces]
     return _core.ObservationShape(
         stages=max(shape.stages for shape in shapes),
         edges=max(shape.edges for shape in shapes),
         loops=max(shape.loops for shape in shapes),
         decisions=decisions,
+        child_features=child_features,
     )
 
 
@@ -39,6 +40,7 @@ def check_row(vector: _core.VectorEnvironment, index: int, single: _core.Environ
         assert array[index].tobytes() == expected[key].tobytes(), key
         assert array.dtype == expected[key].dtype
     assert vector.num_legal_decisions[index] == single.num_legal_decisions
+    assert vector.evaluations[index] == single.evaluations
     assert vector.terminated[index] == (single.num_legal_decisions == 0)
     assert vector.state(index).decisions_made == single.state.decisions_made
     if single.state.is_complete:
@@ -47,13 +49,14 @@ def check_row(vector: _core.VectorEnvironment, index: int, single: _core.Environ
         assert np.isnan(vector.cost[index])
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_equal_to_single_environments(threads: int) -> None:
-    """With different problems and starts, illegal actions, subsets of decisions, and only some environments stepping."""
+@pytest.mark.parametrize(("threads", "child_features"), [(1, False), (2, True), (5, False)])
+def test_equal_to_single_environments(threads: int, child_features: bool) -> None:
+    """With different problems, references and starts, illegal actions, subsets of decisions, and only some stepping."""
     spaces = [space(name) for name in ("harris", "toy_blur", *(name_of("train", number) for number in range(3)))]
     states = [space.initial_state() for space in spaces for _ in range(3)]
     states.append(states[0].random_decision(0)[1].random_decision(1)[1])
-    shape = common_shape(spaces, decisions=40)
+    references = [0.5 + k % 2 for k in range(len(states))]
+    shape = common_shape(spaces, decisions=40, child_features=child_features)
     singles = [_core.Environment(shape) for _ in states]
     vector = _core.VectorEnvironment(shape, num_envs=len(states), threads=threads)
     rng = np.random.default_rng(0)
@@ -61,11 +64,11 @@ def test_equal_to_single_environments(threads: int) -> None:
         # Once more where they began, and then elsewhere: rows show other problems than before.
         if episode % 2 == 0:
             states = [states[k] for k in rng.permutation(len(states))]
-            vector.start(states)
+            vector.start(states, references)
         else:
             vector.restart(np.ones(len(states), np.bool_))
-        for single, state in zip(singles, states, strict=True):
-            single.start(state)
+        for single, state, reference in zip(singles, states, references, strict=True):
+            single.start(state, reference)
         while not vector.terminated.all():
             for index, single in enumerate(singles):
                 check_row(vector, index, single)
@@ -96,7 +99,7 @@ def test_many_episodes_of_a_toy_agree_in_any_number_of_threads() -> None:
         for key, array in vectors[0].observation.items():
             assert array.tobytes() == vectors[1].observation[key].tobytes(), key
         assert np.array_equal(vectors[0].cost, vectors[1].cost, equal_nan=True)
-        fresh.start(vectors[0].state(0))
+        fresh.start(vectors[0].state(0), evaluations=int(vectors[0].evaluations[0]) - 1)
         assert fresh.num_legal_decisions == vectors[0].num_legal_decisions[0]
         check_row(vectors[0], 0, fresh)
         terminated = vectors[0].terminated.copy()
@@ -135,6 +138,10 @@ def test_errors_name_the_environment() -> None:
     vector.start([None, toy.initial_state(), toy.initial_state()])
     with pytest.raises(_core.InvalidParameter, match="states has 1 elements; give one for each of 3"):
         vector.start([None])
+    with pytest.raises(_core.InvalidParameter, match="reference_costs has 2 elements; give one for each of 3"):
+        vector.start([None] * 3, [1.0, 1.0])
+    with pytest.raises(_core.InvalidParameter, match="environment 1: reference_cost=0"):
+        vector.start([None, toy.initial_state(), None], [1.0, 0.0, 1.0])
     with pytest.raises(_core.InvalidParameter, match="actions has 2"):
         vector.step(np.zeros(2, np.int64), everyone)
     while not vector.terminated[2]:

@@ -1,7 +1,4 @@
-"""The teacher: good plans for a generated pipeline, by beam search and tree search.
-
-Section 6 is that of docs/specification/learning.md.
-"""
+"""The teacher: good plans for a generated pipeline, by beam search and tree search."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from halidegym.training.settings import Settings
 
 
 class TeacherSettings(Settings):
-    """How plans are found (section 6).
+    """How plans are found.
 
     Attributes:
         beam_size: of the beam search, which makes one pass.

@@ -18,8 +18,9 @@ Rows: TypeAlias = Mapping[str, NDArray[Any]]
 #: What a state sees of its stages, apart from all of them: the deciding ones, their consumers that are not inlined, and
 #: those inlined, computed at root and within others.
 NUM_GROUPS = 5
-_DECIDING, _CONSUMERS, _FIRST_PLACE = 0, 1, 2
-_INLINED = 1
+DECIDING, CONSUMERS, FIRST_PLACE = 0, 1, 2
+#: Of places, which count from undecided.
+INLINED = 1
 
 T = TypeVar("T", bound="Tensors")
 
@@ -168,11 +169,11 @@ def members(
     first, count = (int(value) for value in deciding)
     producer, consumer = edges[:, 0], edges[:, 1]
     own = (producer >= first) & (producer < first + count)
-    others = consumer[own & ~((consumer >= first) & (consumer < first + count)) & (places[consumer] != _INLINED)]
-    (placed,) = np.nonzero(places >= _INLINED)
+    others = consumer[own & ~((consumer >= first) & (consumer < first + count)) & (places[consumer] != INLINED)]
+    (placed,) = np.nonzero(places >= INLINED)
     stages = np.concatenate([np.arange(first, first + count), others, placed])
     groups = np.concatenate(
-        [np.full(count, _DECIDING), np.full(len(others), _CONSUMERS), places[placed] - _INLINED + _FIRST_PLACE]
+        [np.full(count, DECIDING), np.full(len(others), CONSUMERS), places[placed] - INLINED + FIRST_PLACE]
     )
     return stages.astype(np.int64), groups.astype(np.int64)
 

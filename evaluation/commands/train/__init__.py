@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from halidegym.evaluation.commands.train.data import data
+from halidegym.evaluation.commands.train.expert import expert
+from halidegym.evaluation.commands.train.imitate import imitate
 
 
 @click.group()
@@ -15,5 +17,5 @@ def train() -> None:
     """
 
 
-for command in (data,):
+for command in (data, imitate, expert):
     train.add_command(command)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from halidegym.evaluation.arguments.options import Failure
+from halidegym.evaluation.output.console import output_console
+
+if TYPE_CHECKING:
+    from halidegym.training.imitation.imitate import Imitated
 
 _EXTRA = ("pydantic", "yaml", "torch", "tensorboard", "stable_baselines3", "sb3_contrib")
 
@@ -22,6 +27,15 @@ def config_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., 
         show_default=True,
         help=f"YAML file of settings, or the name of one of training/configs/, such as {default}-smoke.",
     )
+
+
+data_option = click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default="runs/data",
+    show_default=True,
+    help="Folder that `halidegym train data` wrote.",
+)
 
 
 def needs_extra(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,3 +54,11 @@ def needs_extra(command: Callable[..., Any]) -> Callable[..., Any]:
             ) from error
 
     return wrapped
+
+
+def print_result(result: Imitated) -> None:
+    """Print the last figures of a training, and where the policy is."""
+    console = output_console()
+    for name, value in result.curve[-1].items():
+        console.print(f"{name:40} {value:.4g}")
+    console.print(f"The best policy: {result.policy}")

@@ -12,13 +12,16 @@ import pytest
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.agents.learned.policy_file import PolicyFile, load_policy_file
 from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.training.networks import PolicyNetwork as TorchNetwork
+from halidegym.training.networks import policy_file
 
-ARRAYS = {"a.weight": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.ones(1, np.float32)}
+CONFIG = NetworkConfig(width=32, rounds=1)
+ARRAYS = policy_file(TorchNetwork(CONFIG)).arrays
 
 
 def saved(path: Path, **changes: Any) -> Path:
     """A file whose metadata has changes; None leaves a key out."""
-    PolicyFile(NetworkConfig(width=32), ARRAYS, {"seed": 3}).save(path)
+    PolicyFile(CONFIG, ARRAYS, {"seed": 3}).save(path)
     with np.load(path) as npz:
         arrays = dict(npz)
     metadata = json.loads(bytes(arrays["metadata"])) | changes
@@ -30,7 +33,7 @@ def saved(path: Path, **changes: Any) -> Path:
 
 def test_a_file_is_read_as_written(tmp_path: Path) -> None:
     policy = load_policy_file(saved(tmp_path / "policy.npz"))
-    assert policy.config == NetworkConfig(width=32)
+    assert policy.config == CONFIG
     assert dict(policy.training) == {"seed": 3}
     assert policy.arrays.keys() == ARRAYS.keys()
     assert all(np.array_equal(policy.arrays[name], array) for name, array in ARRAYS.items())
@@ -82,9 +85,25 @@ def test_weights_that_are_no_numbers(tmp_path: Path) -> None:
     path = saved(tmp_path / "policy.npz")
     with np.load(path) as npz:
         arrays = dict(npz)
-    np.savez(path, **(arrays | {"b": np.array([np.inf], np.float32)}))
-    with pytest.raises(FormatError, match="b of a policy has values that are not finite"):
+    np.savez(path, **(arrays | {"blind.logit.bias": np.array([np.inf], np.float32)}))
+    with pytest.raises(FormatError, match=r"blind\.logit\.bias of a policy has values that are not finite"):
         load_policy_file(path)
-    np.savez(path, **(arrays | {"b": np.ones(1)}))
+    np.savez(path, **(arrays | {"blind.logit.bias": np.ones(1)}))
     with pytest.raises(FormatError, match="float64; give float32"):
+        load_policy_file(path)
+
+
+def test_weights_that_do_not_fit_the_network(tmp_path: Path) -> None:
+    path = saved(tmp_path / "policy.npz")
+    with np.load(path) as npz:
+        arrays = dict(npz)
+    np.savez(path, **(arrays | {"blind.logit.bias": np.ones(2, np.float32)}))
+    with pytest.raises(FormatError, match=r"policy\.npz: the array blind\.logit\.bias .*needs \[1\]"):
+        load_policy_file(path)
+    np.savez(path, **(arrays | {"more": np.ones(2, np.float32)}))
+    with pytest.raises(FormatError, match="the network has no array more"):
+        load_policy_file(path)
+    del arrays["value_output.weight"]
+    np.savez(path, **arrays)
+    with pytest.raises(FormatError, match=r"no array value_output\.weight"):
         load_policy_file(path)

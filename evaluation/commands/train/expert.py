@@ -1,0 +1,48 @@
+"""`halidegym train expert`: a policy that learns from its own improved schedules, on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from halidegym.evaluation.arguments.paths import OutputFolder
+from halidegym.evaluation.commands.train.options import config_option, data_option, needs_extra, print_result
+from halidegym.evaluation.output.progress import phases_bar
+
+
+@click.command()
+@config_option("expert")
+@data_option
+@click.option(
+    "--policy",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    default="runs/imitate/policy.npz",
+    show_default=True,
+    help="The policy to begin with, such as one of `halidegym train imitate`.",
+)
+@click.option("--output", type=OutputFolder(), default="runs/expert", show_default=True, help="Folder of the policy.")
+@needs_extra
+def expert(config: str, data: Path, policy: Path, output: Path) -> None:
+    """Improve a policy by imitating what a search finds that it guides.
+
+    In each round, the policy's schedules for some pipelines are improved by guided replay. Those that are better than all
+    that was known become what it learns next. The same command goes on where Ctrl-C or worse has ended it.
+    """
+    from halidegym.training.data.collection import load_split
+    from halidegym.training.expert.iterate import iterate
+    from halidegym.training.expert.settings import ExpertSettings
+    from halidegym.training.settings import load_settings
+
+    settings = load_settings(ExpertSettings, config)
+    with phases_bar() as (on_begin, on_step):
+        result = iterate(
+            settings,
+            policy,
+            load_split(data, "train"),
+            load_split(data, "validation"),
+            output,
+            on_begin=on_begin,
+            on_step=on_step,
+        )
+    print_result(result)

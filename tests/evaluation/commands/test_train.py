@@ -1,0 +1,145 @@
+"""`halidegym train`: each recipe from its command, interrupted and refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from halidegym.agents.learned.policy_agent import PolicyAgent
+from halidegym.agents.learned.policy_file import load_policy_file
+from halidegym.evaluation.cli import main
+from halidegym.training.data.collection import load_split
+from trainings_for_tests import EXPERT, IMITATE, collect_few
+
+COMMAND = "from halidegym.evaluation.cli import main; main()"
+
+
+def halidegym(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, ["train", *map(str, arguments)])
+
+
+def config(folder: Path, settings: Mapping[str, Any]) -> Path:
+    path = folder / "config.yaml"
+    path.write_text(yaml.safe_dump(dict(settings)))
+    return path
+
+
+def kill_after_the_first(path: Path, *arguments: str | Path) -> None:
+    """Run a command until there is such a file, and kill it then."""
+    process = subprocess.Popen([sys.executable, "-c", COMMAND, "train", *map(str, arguments)])
+    deadline = time.monotonic() + 120
+    while not path.exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    collect_few(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def imitated(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("imitated")
+    result = halidegym("imitate", "--config", config(folder, IMITATE), "--data", data, "--output", folder)
+    assert result.exit_code == 0, result.output
+    assert "rollouts/blind_best_of_beam" in result.output
+    assert f"The best policy: {folder / 'policy.npz'}" in result.output.replace("\n", "")
+    return folder
+
+
+def test_a_policy_schedules(imitated: Path, data: Path) -> None:
+    policy = imitated / "policy.npz"
+    problem = load_split(data, "validation")[0]
+    assert PolicyAgent(policy=policy, samples=4).solve(problem.space()).cost >= problem.cost * 0.5
+    story = load_policy_file(policy).training
+    assert story["recipe"] == "imitate" and story["network"]["width"] == 16
+
+
+def test_imitation_that_was_killed_goes_on_with_the_same_curve(imitated: Path, data: Path, tmp_path: Path) -> None:
+    arguments = "imitate", "--config", config(tmp_path, IMITATE), "--data", data, "--output", tmp_path / "run"
+    kill_after_the_first(tmp_path / "run/checkpoint.pt", *arguments)
+    assert halidegym(*arguments).exit_code == 0
+    for name in ("curve.csv", "policy.npz"):
+        assert (tmp_path / "run" / name).read_bytes() == (imitated / name).read_bytes()
+    before = (tmp_path / "run/curve.csv").stat().st_mtime_ns
+    assert halidegym(*arguments).exit_code == 0  # there is nothing left to do
+    assert (tmp_path / "run/curve.csv").stat().st_mtime_ns == before
+
+
+def test_expert_iteration_improves_labels_and_goes_on_when_killed(imitated: Path, data: Path, tmp_path: Path) -> None:
+    start = "expert", "--config", config(tmp_path, EXPERT), "--data", data, "--policy", imitated / "policy.npz"
+    result = halidegym(*start, "--output", tmp_path / "whole")
+    assert result.exit_code == 0, result.output
+    lines = (tmp_path / "whole/curve.csv").read_text().splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["step", "0", "1", "2", "3"]
+    assert load_policy_file(tmp_path / "whole/policy.npz").training["recipe"] == "expert"
+    killed = (*start, "--output", tmp_path / "killed")
+    kill_after_the_first(tmp_path / "killed/checkpoint.pt", *killed)
+    assert halidegym(*killed).exit_code == 0
+    for name in ("curve.csv", "policy.npz"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epochs": 0}, "epochs=0: input should be greater than or equal to 1"),
+        ({"epoch": 3}, "epoch is no setting; leave it out, or give one of seed,"),
+        ({"network": {"width": 20}}, "network.width=20: input should be a multiple of 16"),
+    ],
+)
+def test_configurations_out_of_range_end_with_status_2(
+    data: Path, tmp_path: Path, change: Mapping[str, Any], message: str
+) -> None:
+    path = config(tmp_path, {**IMITATE, **change})
+    result = halidegym("imitate", "--config", path, "--data", data, "--output", tmp_path / "run")
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+
+
+def test_other_settings_do_not_go_on_in_the_same_folder(imitated: Path, data: Path, tmp_path: Path) -> None:
+    path = config(tmp_path, {**IMITATE, "batch": 16})
+    result = halidegym("imitate", "--config", path, "--data", data, "--output", imitated)
+    assert result.exit_code == 2
+    assert "written with other settings: batch=8, now 16" in " ".join(result.output.split())
+
+
+def test_data_are_told_of_when_missing(tmp_path: Path) -> None:
+    result = halidegym("imitate", "--data", tmp_path, "--output", tmp_path / "run")
+    assert result.exit_code == 2
+    assert "There are no plans in" in result.output and "halidegym train data" in result.output
+
+
+@pytest.mark.parametrize("name", ["harris", "papers-v1", "random-test-v1"])
+def test_test_pipelines_are_refused(tmp_path: Path, name: str) -> None:
+    settings = yaml.safe_load(Path(sys.modules["halidegym.training.settings"].__file__ or "").parent.joinpath(
+        "configs/data-smoke.yaml").read_text())  # fmt: skip
+    path = config(tmp_path, {**settings, "pipelines": {name: 3}})
+    result = halidegym("data", "--config", path, "--output", tmp_path / "run")
+    assert result.exit_code == 2
+    assert f"{name} is for tests" in " ".join(result.output.split())
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "halidegym.training.settings", None)
+    monkeypatch.setitem(sys.modules, "halidegym.training.data.collect", None)
+    for module in ("pydantic", "halidegym.training.data.collect"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setitem(sys.modules, "pydantic", None)
+    monkeypatch.delitem(sys.modules, "halidegym.training.settings")
+    result = halidegym("data", "--output", tmp_path)
+    assert result.exit_code == 2
+    assert "Training needs pydantic" in result.output and "pip install 'halidegym[train]'" in result.output

@@ -1,0 +1,57 @@
+"""Reading the shards of a split."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.training.data.collection import load_split
+from halidegym.training.data.origin import Origin
+from halidegym.training.data.shard import Shard, TaughtPlan, TaughtProblem
+
+ORIGIN = Origin.here("x86-64-linux", 16)
+
+
+def shard(*numbers: int, split: str = "train", origin: Origin = ORIGIN) -> Shard:
+    plans = (TaughtPlan(1.0, (0,), "tree", 1.0),)
+    problems = [TaughtProblem(f"random-{split}-v1/{number}", b"", 2.0, 1.5, plans) for number in numbers]
+    return Shard(origin, {}, tuple(problems))
+
+
+def write(folder: Path, *shards: Shard) -> Path:
+    (folder / "train").mkdir()
+    for index, content in enumerate(shards):
+        content.save(folder / "train" / f"plans-{index:05}.npz")
+    return folder
+
+
+def test_problems_come_in_order_without_those_of_unfinished_shards(tmp_path: Path) -> None:
+    write(tmp_path, shard(0, 1), shard(), shard(2))
+    (tmp_path / "train/plans-00003.journal").write_bytes(b"unfinished")
+    assert [problem.name for problem in load_split(tmp_path, "train")] == [f"random-train-v1/{n}" for n in range(3)]
+
+
+def test_without_plans_the_remedy_is_named(tmp_path: Path) -> None:
+    write(tmp_path, shard())
+    for split in ("train", "validation"):
+        with pytest.raises(
+            InvalidParameter, match=f"no plans in {tmp_path / split}; collect some: halidegym train data"
+        ):
+            load_split(tmp_path, split)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (shard(1, split="test"), "plans-00001.npz holds random-test-v1/1, which is not of the train split"),
+        (shard(1, split="validation"), "holds random-validation-v1/1"),
+        (shard(1, origin=dataclasses.replace(ORIGIN, parallelism=8)), "plans-00001.npz .* parallelism 8 instead of 16"),
+        (shard(1, origin=dataclasses.replace(ORIGIN, halide_version="20")), "halide_version '20' instead of"),
+    ],
+)
+def test_what_does_not_belong_there_is_refused(tmp_path: Path, other: Shard, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        load_split(write(tmp_path, shard(0), other), "train")

@@ -1,0 +1,84 @@
+"""Trainers can be left after any step."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import torch
+
+from halidegym.agents.learned.network_config import NetworkConfig
+from halidegym.training.imitation.settings import OptimizerSettings
+from halidegym.training.imitation.trainer import Sums, Trainer, mean_losses, shuffled
+from halidegym.training.networks import PolicyNetwork
+from networks_for_tests import random_examples
+
+CPU = torch.device("cpu")
+SETTINGS = OptimizerSettings(
+    learning_rate=0.002, final_learning_rate=0.00004, weight_decay=0.001, gradient_norm=1.0,
+    blind_weight=1.0, child_weight=1.0, value_weight=0.3,
+)  # fmt: skip
+
+
+def trainer(epochs: int = 3) -> Trainer:
+    torch.manual_seed(0)
+    network = PolicyNetwork(NetworkConfig(width=16, rounds=1))
+    return Trainer(network, random_examples(states=5), SETTINGS, epochs=epochs, batch=4, group=2, seed=0, device=CPU)
+
+
+def run(trainer: Trainer, steps: int) -> list[float]:
+    """The blind losses of so many steps."""
+    found = list[float]()
+    while trainer.step < trainer.num_steps:
+        for losses in trainer.steps():
+            found.append(losses.blind.item())
+            if len(found) == steps:
+                return found
+    return found
+
+
+def test_the_rate_falls_along_a_cosine() -> None:
+    ours = trainer()
+    assert ours.num_steps == 12 and ours.learning_rate == 0.002
+    run(ours, 11)
+    assert abs(ours.learning_rate - 0.00004) < 1e-9
+    assert (ours.epoch, ours.is_between_epochs) == (2, False)
+
+
+def test_what_was_left_goes_on_as_if_it_had_not_been() -> None:
+    through = run(trainer(), 12)
+    for steps in (1, 4, 7):
+        first, second = trainer(), trainer()
+        before = run(first, steps)
+        second.go_on(first.state())
+        assert before + run(second, 12) == through
+
+
+def test_examples_are_learned() -> None:
+    ours, examples = trainer(epochs=30), random_examples(states=5)
+    before = mean_losses(ours.network, examples, 4, CPU)
+    run(ours, 10**6)
+    after = mean_losses(ours.network, examples, 4, CPU)
+    assert after["blind"] < 0.7 * before["blind"] and after["child"] < 0.7 * before["child"]
+    assert after["value_r2"] > before["value_r2"] and after["child_accuracy"] > before["child_accuracy"]
+
+
+def test_sums_go_on_too() -> None:
+    ours = trainer()
+    found = next(ours.steps())
+    sums = Sums()
+    sums.add(found, 3)
+    again = Sums(sums.values)
+    again.add(found, 1)
+    assert abs(again.means()["blind"] - found.blind.item()) < 1e-6
+
+
+def test_states_of_a_problem_follow_each_other_in_groups() -> None:
+    examples = random_examples(problems=4, states=5)
+    order = shuffled(examples, 2, np.random.default_rng(0))
+    assert sorted(order) == list(range(20))
+    problems = [examples.states[index].problem for index in order]
+    changes = 1 + sum(one != other for one, other in itertools.pairwise(problems))
+    assert 4 < changes <= 12
+    assert list(order) != list(shuffled(examples, 2, np.random.default_rng(1)))
+    assert list(shuffled(examples, 1, np.random.default_rng(0))) != list(order)

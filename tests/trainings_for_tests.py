@@ -1,0 +1,38 @@
+"""Plans and settings so small that training takes seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from halidegym.training.data.collect import DataSettings, collect
+
+ROLLOUTS = {"problems": 2, "samples": 2, "shortlist": 2}
+OPTIMIZER = {
+    "learning_rate": 0.002, "final_learning_rate": 0.00004, "weight_decay": 0.001, "gradient_norm": 1.0,
+    "blind_weight": 1.0, "child_weight": 1.0, "value_weight": 0.3,
+}  # fmt: skip
+IMITATE: dict[str, Any] = {
+    "seed": 0, "candidates": 16, "epochs": 3, "batch": 8, "group": 2, "checkpoint_steps": 3, "rollout_epochs": 1,
+    "threads": 1, "network": {"width": 16, "rounds": 1}, "optimizer": OPTIMIZER, "rollouts": ROLLOUTS,
+}  # fmt: skip
+EXPERT: dict[str, Any] = {
+    "seed": 0, "rounds": 3, "patience": 3, "pipelines": 3, "rehearsed": 1, "candidates": 16, "epochs": 1,
+    "batch": 8, "group": 2, "within": 0.05, "weight": 0.3, "threads": 1, "optimizer": OPTIMIZER, "rollouts": ROLLOUTS,
+    "improver": {"evaluations": 60, "free_schedules": 8, "shortlist": 2},
+}  # fmt: skip
+
+
+def collect_few(folder: Path) -> None:
+    """Plans of a hasty teacher."""
+    settings = DataSettings.model_validate(
+        {
+            "pipelines": {"random-validation-v1": 5, "random-train-v1": 6},
+            "target": "x86-64-linux-avx-avx2-f16c-fma-sse41", "parallelism": 16, "per_shard": 10,
+            "teacher": {
+                "beam_size": 1, "beam_evaluations": 100, "tree_evaluations": 50, "greedy_evaluations": 800,
+                "within": 0.05, "plans": 2, "weight": 0.3, "seed": 0,
+            },
+        }
+    )  # fmt: skip
+    list(collect(settings, folder, workers=1))

@@ -1,0 +1,54 @@
+"""Files that a training goes on from, written so that there is always a whole one."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from halidegym.native._core import FormatError, InvalidParameter
+
+_KIND, _VERSION = "halidegym checkpoint", 1
+
+
+def save_checkpoint(path: Path, settings: dict[str, Any], state: dict[str, Any]) -> None:
+    """Write tensors and plain values, in place of what was there."""
+    unfinished = path.with_suffix(".unfinished")
+    torch.save({"kind": _KIND, "version": _VERSION, "settings": settings, "state": state}, unfinished)
+    os.replace(unfinished, path)
+
+
+def load_checkpoint(path: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the state that `save_checkpoint` wrote; None if there is no file. Reading it executes nothing.
+
+    Raises:
+        FormatError: the file is damaged, of another version, or something else.
+        InvalidParameter: it was written by a training with other settings.
+    """
+    if not path.exists():
+        return None
+    try:
+        if not zipfile.is_zipfile(path):  # of which torch would say so with many words, and warnings
+            raise ValueError("it is cut short, or something else")
+        content = torch.load(path, map_location="cpu", weights_only=True)
+        kind, version = content["kind"], content["version"]
+    except (OSError, RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise FormatError(f"Cannot read the checkpoint {path}: {reason}. Remove it to begin anew") from error
+    if (kind, version) != (_KIND, _VERSION):
+        raise FormatError(
+            f"{path} is a {kind} of version {version}, not a {_KIND} of {_VERSION}. Remove it to begin anew"
+        )
+    written = content["settings"]
+    differing = sorted(name for name in {*written, *settings} if written.get(name) != settings.get(name))
+    if differing:
+        changes = ", ".join(f"{name}={written.get(name)}, now {settings.get(name)}" for name in differing)
+        raise InvalidParameter(
+            f"{path} was written with other settings: {changes}. Train into another folder, or with those of before"
+        )
+    state: dict[str, Any] = content["state"]
+    return state

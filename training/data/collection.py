@@ -1,0 +1,37 @@
+"""Reading what was collected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from halidegym.envs.pipelines import generated
+from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.training.data.origin import Origin
+from halidegym.training.data.shard import Shard, TaughtProblem
+
+
+def load_split(folder: Path, split: Literal["train", "validation"]) -> list[TaughtProblem]:
+    """The problems of a split below the folder that `halidegym train data` wrote, as far as their shards are complete.
+
+    Raises:
+        InvalidParameter: there are none.
+        FormatError: a shard is damaged, was made under other conditions than now or than the others, or holds pipelines
+            of another split.
+    """
+    paths = sorted((folder / split).glob("plans-*.npz"))
+    problems = list[TaughtProblem]()
+    origin: Origin | None = None
+    for path in paths:
+        shard = Shard.load(path)
+        origin = origin or Origin.here(shard.origin.target, shard.origin.parallelism)
+        shard.origin.check(origin, str(path))
+        for problem in shard.problems:
+            if not problem.name.startswith(generated.name_of(split, 0)[:-1]):
+                raise FormatError(f"{path} holds {problem.name}, which is not of the {split} split. Remove the file")
+        problems += shard.problems
+    if not problems:
+        raise InvalidParameter(
+            f"There are no plans in {folder / split}; collect some: halidegym train data --output {folder}"
+        )
+    return problems

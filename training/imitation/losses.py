@@ -1,0 +1,121 @@
+"""How far a network is from what it shall imitate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from halidegym.training.imitation.examples import Examples
+from halidegym.training.networks.batches import Decisions, Problems, States, join, join_problems
+from halidegym.training.networks.network import PolicyNetwork
+from halidegym.training.networks.segments import segment_log_softmax, segment_max, segment_sum
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some examples, joined.
+
+    Attributes:
+        problems, states, decisions: see there.
+        taken: [N], the decision that each state's plan takes, among all D.
+        shift: [D], what is added to logits so that the decisions shown stand for all legal ones.
+        weights, value_weights, values, relative_costs: [N], see `Examples`.
+    """
+
+    problems: Problems
+    states: States
+    decisions: Decisions
+    taken: Tensor
+    shift: Tensor
+    weights: Tensor
+    value_weights: Tensor
+    values: Tensor
+    relative_costs: Tensor
+
+    @classmethod
+    def of(cls, examples: Examples, chosen: Sequence[int] | NDArray[np.int64], device: torch.device) -> Batch:
+        """The examples of these indices."""
+        chosen = np.asarray(chosen)
+        states = [examples.states[index] for index in chosen]
+        present = sorted({state.problem for state in states})
+        position = {problem: index for index, problem in enumerate(present)}
+        problems = [examples.problems[problem] for problem in present]
+        joined, decisions = join(problems, [state._replace(problem=position[state.problem]) for state in states])
+        shown = np.bincount(decisions.state.numpy(), minlength=len(states))
+        taken = np.cumsum(shown) - shown + [state.replayed["taken"][state.row] for state in states]
+        hidden = np.log((joined.num_legal.numpy() - 1) / np.maximum(shown - 1, 1))
+        shift = np.repeat(hidden, shown).astype(np.float32)
+        shift[taken] = 0
+        columns = (examples.weights, examples.value_weights, examples.values, examples.relative_costs)
+        return cls(
+            join_problems(problems).to(device),
+            joined.to(device),
+            decisions.to(device),
+            torch.from_numpy(taken).to(device),
+            torch.from_numpy(shift).to(device),
+            *(torch.from_numpy(column[chosen]).to(device) for column in columns),
+        )
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Means over the examples of a batch, by their weights.
+
+    Attributes:
+        blind, child: cross-entropy of the decisions, of the head that reads descriptors, and of that which reads children.
+        value: squared error.
+        blind_accuracy, child_accuracy: how often the decision taken is the favourite among those shown.
+        blind_entropy, child_entropy: of the policies, estimated by the decisions shown.
+        mean_value, mean_squared_value: of the values themselves, whose variance the squared error is to be compared with.
+    """
+
+    blind: Tensor
+    child: Tensor
+    value: Tensor
+    blind_accuracy: Tensor
+    child_accuracy: Tensor
+    blind_entropy: Tensor
+    child_entropy: Tensor
+    mean_value: Tensor
+    mean_squared_value: Tensor
+
+
+def losses(network: PolicyNetwork, batch: Batch) -> Losses:
+    """The losses of a network."""
+    encoded = network.encode(batch.problems)
+    context = network.context(encoded, batch.states)
+    blind, blind_accuracy, blind_entropy = _of_decisions(network.blind_logits(encoded, context, batch.decisions), batch)
+    child, child_accuracy, child_entropy = _of_decisions(network.child_logits(encoded, context, batch.decisions), batch)
+    errors = network.value(context, batch.states, batch.relative_costs) - batch.values
+    return Losses(
+        blind,
+        child,
+        _mean(errors.square(), batch.value_weights),
+        blind_accuracy,
+        child_accuracy,
+        blind_entropy,
+        child_entropy,
+        _mean(batch.values, batch.value_weights),
+        _mean(batch.values.square(), batch.value_weights),
+    )
+
+
+def _of_decisions(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    """Cross-entropy, accuracy and entropy."""
+    state, count = batch.decisions.state, batch.states.count
+    log_shares = segment_log_softmax(logits + batch.shift, state, count)
+    with torch.no_grad():
+        is_favourite = (logits[batch.taken] >= segment_max(logits, state, count)).to(logits.dtype)
+        # A share is that of the decision and of those that it stands for, which are as likely as it is.
+        entropy = segment_sum(log_shares.exp() * (batch.shift - log_shares), state, count)
+    surprise = -log_shares[batch.taken]
+    return _mean(surprise, batch.weights), _mean(is_favourite, batch.weights), _mean(entropy, batch.weights)
+
+
+def _mean(values: Tensor, weights: Tensor) -> Tensor:
+    return (values * weights).sum() / weights.sum().clamp(min=1e-6)

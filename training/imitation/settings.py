@@ -1,0 +1,88 @@
+"""Settings of imitation."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pydantic
+
+from halidegym.training.settings import Settings
+
+
+class NetworkSettings(Settings):
+    """See `NetworkConfig`."""
+
+    width: int = pydantic.Field(default=64, ge=16, le=512, multiple_of=16)
+    rounds: int = pydantic.Field(default=3, ge=0, le=16)
+    loops: int = pydantic.Field(default=8, ge=1, le=16)
+    use_stage_features: bool = True
+    use_edge_features: bool = True
+
+
+class OptimizerSettings(Settings):
+    """AdamW with a rate that falls along a cosine.
+
+    Attributes:
+        learning_rate, final_learning_rate: of the first and of the last step.
+        weight_decay: of AdamW.
+        gradient_norm: that a gradient has at most.
+        blind_weight, child_weight, value_weight: of the losses of the three heads.
+    """
+
+    learning_rate: float = pydantic.Field(gt=0, le=1)
+    final_learning_rate: float = pydantic.Field(gt=0, le=1)
+    weight_decay: float = pydantic.Field(ge=0)
+    gradient_norm: float = pydantic.Field(gt=0)
+    blind_weight: float = pydantic.Field(ge=0)
+    child_weight: float = pydantic.Field(ge=0)
+    value_weight: float = pydantic.Field(ge=0)
+
+
+class RolloutSettings(Settings):
+    """Rollouts on validation problems, by which checkpoints are chosen.
+
+    Attributes:
+        problems: how many.
+        samples: schedules drawn of each.
+        shortlist: children read at each decision.
+    """
+
+    problems: int = pydantic.Field(ge=1)
+    samples: int = pydantic.Field(ge=1)
+    shortlist: int = pydantic.Field(ge=1)
+
+
+class ImitationSettings(Settings):
+    """How a network learns from plans.
+
+    Attributes:
+        seed: of everything random.
+        problems: of the train split that are learned from; None for all that were collected.
+        candidates: decisions of a state that are shown at most.
+        epochs: over all states.
+        batch: states in a batch.
+        group: states of the same problem that follow each other there.
+        network: what the network is built of.
+        optimizer: how it learns.
+        rollouts: how it is judged.
+        rollout_epochs: how many epochs come before it is judged again.
+        checkpoint_steps: steps between checkpoints.
+        device: "auto" for a GPU where there is one.
+        threads: of torch; None for the usable cores.
+        wandb_project: to log to Weights & Biases, too.
+    """
+
+    seed: int = pydantic.Field(ge=0, lt=2**32)
+    problems: int | None = pydantic.Field(default=None, ge=1)
+    candidates: int = pydantic.Field(ge=2)
+    epochs: int = pydantic.Field(ge=1)
+    batch: int = pydantic.Field(ge=1)
+    group: int = pydantic.Field(ge=1)
+    network: NetworkSettings = NetworkSettings()
+    optimizer: OptimizerSettings
+    rollouts: RolloutSettings
+    rollout_epochs: int = pydantic.Field(ge=1)
+    checkpoint_steps: int = pydantic.Field(ge=1)
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    threads: int | None = pydantic.Field(default=None, ge=1)
+    wandb_project: str | None = None

@@ -1,0 +1,144 @@
+"""A network, an optimizer, and the way through the examples, which can be left after any step and gone on with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from halidegym.training.imitation.examples import Examples
+from halidegym.training.imitation.losses import Batch, Losses, losses
+from halidegym.training.imitation.settings import OptimizerSettings
+from halidegym.training.networks.network import PolicyNetwork
+
+
+class Trainer:
+    """Optimizes a network.
+
+    Attributes:
+        network: that learns.
+        step: how many steps were made.
+        num_steps: how many there are to make.
+    """
+
+    def __init__(
+        self,
+        network: PolicyNetwork,
+        examples: Examples,
+        settings: OptimizerSettings,
+        *,
+        epochs: int,
+        batch: int,
+        group: int,
+        seed: int,
+        device: torch.device,
+    ) -> None:
+        self.network = network.to(device)
+        self.step = 0
+        self._steps_per_epoch = math.ceil(len(examples) / batch)
+        self.num_steps = epochs * self._steps_per_epoch
+        self._examples, self._settings, self._batch, self._group, self._seed = examples, settings, batch, group, seed
+        self._device = device
+        self._optimizer = torch.optim.AdamW(
+            network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
+        )
+
+    @property
+    def epoch(self) -> int:
+        """How often all examples were gone through."""
+        return self.step // self._steps_per_epoch
+
+    @property
+    def is_between_epochs(self) -> bool:
+        """Whether the next step is the first one of an epoch."""
+        return self.step % self._steps_per_epoch == 0
+
+    @property
+    def learning_rate(self) -> float:
+        """Of the next step."""
+        settings, progress = self._settings, self.step / max(1, self.num_steps - 1)
+        share = 0.5 * (1 + math.cos(math.pi * progress))
+        return settings.final_learning_rate + share * (settings.learning_rate - settings.final_learning_rate)
+
+    def steps(self) -> Iterator[Losses]:
+        """Make the steps that are left of this epoch, and yield the losses before each."""
+        order = shuffled(self._examples, self._group, np.random.default_rng([self._seed, self.epoch]))
+        start = self.step % self._steps_per_epoch
+        for position in range(start, self._steps_per_epoch):
+            yield self._take(order[position * self._batch : (position + 1) * self._batch])
+
+    def _take(self, chosen: NDArray[np.int64]) -> Losses:
+        settings = self._settings
+        for group in self._optimizer.param_groups:
+            group["lr"] = self.learning_rate
+        self.network.train()
+        found = losses(self.network, Batch.of(self._examples, chosen, self._device))
+        total = (
+            settings.blind_weight * found.blind
+            + settings.child_weight * found.child
+            + settings.value_weight * found.value
+        )
+        self._optimizer.zero_grad(set_to_none=True)
+        total.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), settings.gradient_norm)
+        self._optimizer.step()
+        self.step += 1
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """What `go_on` takes."""
+        return {"step": self.step, "network": self.network.state_dict(), "optimizer": self._optimizer.state_dict()}
+
+    def go_on(self, state: dict[str, Any]) -> None:
+        """Go on where another one was."""
+        self.step = state["step"]
+        self.network.load_state_dict(state["network"])
+        self._optimizer.load_state_dict(state["optimizer"])
+
+
+def shuffled(examples: Examples, group: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """All examples in random order, but that so many of the same problem follow each other, whose batch encodes it once."""
+    order = random.permutation(len(examples))
+    problems = np.array([state.problem for state in examples.states])
+    order = order[np.argsort(problems[order], kind="stable")]
+    _, starts, counts = np.unique(problems[order], return_index=True, return_counts=True)
+    groups = [
+        order[first : min(first + group, start + count)]
+        for start, count in zip(starts, counts, strict=True)
+        for first in range(start, start + count, group)
+    ]
+    return np.concatenate([groups[index] for index in random.permutation(len(groups))])
+
+
+def mean_losses(network: PolicyNetwork, examples: Examples, batch: int, device: torch.device) -> dict[str, float]:
+    """The losses on other examples."""
+    network.eval()
+    sums = Sums()
+    with torch.no_grad():
+        for start in range(0, len(examples), batch):
+            chosen = np.arange(start, min(start + batch, len(examples)))
+            sums.add(losses(network, Batch.of(examples, chosen, device)), len(chosen))
+    return sums.means()
+
+
+class Sums:
+    """Losses of many batches, added up; `values` can be kept and given back."""
+
+    def __init__(self, values: dict[str, float] | None = None) -> None:
+        self.values = dict(values or {})
+
+    def add(self, found: Losses, count: int) -> None:
+        """Add the losses of a batch of so many examples."""
+        for name, value in {**vars(found), "count": torch.ones(())}.items():
+            self.values[name] = self.values.get(name, 0.0) + count * value.item()
+
+    def means(self) -> dict[str, float]:
+        """The mean of each loss; with the share of the values' variance that is explained."""
+        count = self.values["count"]
+        means = {name: value / count for name, value in self.values.items() if name != "count"}
+        variance = means.pop("mean_squared_value") - means.pop("mean_value") ** 2
+        return {**means, "value_r2": 1 - means["value"] / variance if variance > 0 else 0.0}

@@ -1,0 +1,165 @@
+"""The network as a policy of stable-baselines3, for MaskablePPO of sb3-contrib on `HalideSchedule`."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from torch import Tensor
+
+try:
+    from sb3_contrib.common.maskable.distributions import MaskableDistribution
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"The policy class needs {error.name}, which is not installed: pip install halidegym[train]", name=error.name
+    ) from error
+
+from halidegym.agents.learned.network_config import NetworkConfig
+from halidegym.agents.learned.policy_file import PolicyFile
+from halidegym.native._core import InvalidParameter
+from halidegym.training.networks.export import network_from
+from halidegym.training.networks.network import PolicyNetwork
+from halidegym.training.networks.padded import Unpadded, pad, unpad
+
+Masks: TypeAlias = NDArray[np.bool_] | Tensor | None
+
+#: As sb3-contrib masks: logits that leave no probability, and are finite.
+_ILLEGAL = -1e8
+
+
+class Unpad(BaseFeaturesExtractor):
+    """Observations without their padding."""
+
+    def __init__(self, observation_space: spaces.Dict, loops: int) -> None:
+        super().__init__(observation_space, features_dim=1)
+        self.loops = loops
+
+    def forward(self, observations: dict[str, Tensor]) -> Unpadded:
+        """Problems, states and decisions."""
+        return unpad(observations, self.loops)
+
+
+class PointerPolicy(MaskableActorCriticPolicy):
+    """Rates the decisions that an observation describes, whatever the room around them, and values its state.
+
+    Illegal actions, which the observation tells, have no probability even if no masks are given. The value is of
+    rewards that are log(reference / cost), as the environment gives by default.
+
+    Args:
+        observation_space: of `HalideSchedule`.
+        action_space: of `HalideSchedule`.
+        lr_schedule: learning rate by the progress that remains.
+        network: sizes of the network.
+        reads_children: rate decisions by the features of their children, too; the environment must show them
+            (`child_features=True`).
+        **others: as `MaskableActorCriticPolicy` takes them.
+    """
+
+    network: PolicyNetwork
+
+    def __init__(
+        self,
+        observation_space: spaces.Dict,
+        action_space: spaces.Discrete,
+        lr_schedule: Any,
+        network: NetworkConfig | None = None,
+        *,
+        reads_children: bool = False,
+        **others: Any,
+    ) -> None:
+        """See the class.
+
+        Raises:
+            InvalidParameter: the observations lack what the network reads.
+        """
+        _check_keys(observation_space, reads_children)
+        self.network_config = network or NetworkConfig()
+        self.reads_children = reads_children
+        self._num_actions = int(action_space.n)
+        extractor = {
+            "features_extractor_class": Unpad,
+            "features_extractor_kwargs": {"loops": self.network_config.loops},
+        }
+        super().__init__(observation_space, action_space, lr_schedule, **{**others, **extractor})
+
+    def start_from(self, file: PolicyFile) -> None:
+        """Take over the weights of a policy, as imitation left them, say.
+
+        Raises:
+            InvalidParameter: they are of a network with another configuration.
+            FormatError: some are missing, or of other shapes.
+        """
+        if file.config != self.network_config:
+            raise InvalidParameter(
+                f"The policy's network is {file.config}, but this one is {self.network_config}; give policy_kwargs="
+                "dict(network=file.config)"
+            )
+        self.network.load_state_dict(network_from(file).state_dict())
+
+    def forward(
+        self, obs: Any, deterministic: bool = False, action_masks: Masks = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Actions, values and the logarithms of the actions' probabilities."""
+        distribution, values = self._rate(obs, action_masks)
+        actions = distribution.get_actions(deterministic=deterministic)
+        return actions, values, distribution.log_prob(actions)
+
+    def evaluate_actions(
+        self, obs: Any, actions: Tensor, action_masks: Masks = None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Values, the logarithms of the actions' probabilities, and entropies."""
+        distribution, values = self._rate(obs, action_masks)
+        return values, distribution.log_prob(actions), distribution.entropy()
+
+    def get_distribution(self, obs: Any, action_masks: Masks = None) -> MaskableDistribution:
+        """Of actions."""
+        return self._rate(obs, action_masks)[0]
+
+    def predict_values(self, obs: Any) -> Tensor:
+        """[B, 1]."""
+        return self._rate(obs, None)[1]
+
+    def logits(self, obs: Any) -> Tensor:
+        """[B, actions], before any normalization."""
+        return self._outputs(obs)[0]
+
+    def _outputs(self, obs: Any) -> tuple[Tensor, Tensor]:
+        unpadded: Any = self.extract_features(obs)
+        network, states = self.network, unpadded.states
+        encoded = network.encode(unpadded.problems)
+        context = network.context(encoded, states)
+        head = network.child_logits if self.reads_children else network.blind_logits
+        logits = pad(head(encoded, context, unpadded.decisions), unpadded, self._num_actions, _ILLEGAL)
+        values = -network.value(context, states, unpadded.relative_cost)
+        return logits, values.unsqueeze(1)
+
+    def _rate(self, obs: Any, action_masks: Masks) -> tuple[MaskableDistribution, Tensor]:
+        logits, values = self._outputs(obs)
+        distribution = self.action_dist.proba_distribution(action_logits=logits)
+        distribution.apply_masking(action_masks)
+        return distribution, values
+
+    def _build(self, lr_schedule: Any) -> None:
+        self.network = PolicyNetwork(self.network_config)
+        optimizer_class: Any = self.optimizer_class
+        self.optimizer = optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        parameters = super()._get_constructor_parameters()
+        for name in ("features_extractor_class", "features_extractor_kwargs"):
+            del parameters[name]
+        return {**parameters, "network": self.network_config, "reads_children": self.reads_children}
+
+
+def _check_keys(space: spaces.Dict, reads_children: bool) -> None:
+    if not isinstance(space, spaces.Dict) or "decision_stage" not in space.spaces:
+        raise InvalidParameter(f"PointerPolicy reads observations of HalideSchedule-v0; the environment's are {space}")
+    if reads_children and "decision_features" not in space.spaces:
+        raise InvalidParameter(
+            "reads_children=True: the observations have no decision_features; make the environment with "
+            "child_features=True"
+        )
