@@ -222,7 +222,8 @@ def speed(
     a warm pool beside the same pipelines each alone.
 
     Rates are per second of CPU time of one thread, those with two threads per second. Rows, rollouts and simulations are
-    beside evaluations of a beam of 4 with one pass. The exit status is 1 if a cost or a number of evaluations is not the plugin's.
+    beside evaluations of a beam of 4 with one pass. The exit status is 1 if a cost or a number of evaluations is not the
+    plugin's.
     """
     console = output_console()
     differences: list[str] = []

@@ -85,7 +85,7 @@ py::dict copy_all(const VectorEnvironment &environment) {
 }
 
 py::dict copy_row(const VectorEnvironment &environment, int64_t index) {
-    return copy(environment, environment.checked(index), {});
+    return copy(environment, environment.checked_index(index), {});
 }
 
 void start(VectorEnvironment &environment, std::vector<std::optional<State>> states,

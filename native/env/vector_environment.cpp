@@ -185,10 +185,10 @@ void VectorEnvironment::update(size_t index, bool is_legal) {
 
 State VectorEnvironment::state(int64_t index) const {
     const Turn turn(in_use_);
-    return episodes_[checked(index)].position().state;
+    return episodes_[checked_index(index)].position().state;
 }
 
-size_t VectorEnvironment::checked(int64_t index) const {
+size_t VectorEnvironment::checked_index(int64_t index) const {
     if (index < 0 || static_cast<size_t>(index) >= batch_.size()) {
         throw InvalidParameter("There is no environment " + std::to_string(index) + " of " +
                                std::to_string(batch_.size()) + "; give an index below that");

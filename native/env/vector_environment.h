@@ -59,7 +59,7 @@ public:
 
     State state(int64_t index) const;
     // The index, if there is an environment of that; throws InvalidParameter if not.
-    size_t checked(int64_t index) const;
+    size_t checked_index(int64_t index) const;
     const Batch &batch() const { return batch_; }
     const ObservationShape &shape() const { return shape_; }
     // For the copies.
