@@ -120,9 +120,9 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         check_sizes(num_envs, threads, group_size)
         check_kind(bool, copy=copy)
         check_kind(Reward, reward=reward)
-        self._mode = autoreset_mode_of(autoreset_mode)
+        self.autoreset_mode = autoreset_mode_of(autoreset_mode)
         single = HalideSchedule(**environment)
-        self.metadata = {**single.metadata, "autoreset_mode": self._mode}
+        self.metadata = {**single.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = single.render_mode
         self.num_envs = num_envs
         self.single_observation_space = single.observation_space
@@ -144,6 +144,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         self._problems: list[PreparedProblem] = [single.prepared_problem] * num_envs
         self._has_begun = False
         self._is_over = np.zeros(num_envs, np.bool_)
+        self._everyone = np.ones(num_envs, np.bool_)
         self._turn = OneThread()
 
     def reset(
@@ -161,7 +162,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         try:
             if mask is not None and not self._has_begun:
                 raise gym.error.ResetNeeded("No episode has begun: call reset() without a reset_mask first")
-            chosen = np.ones(self.num_envs, np.bool_) if mask is None else mask
+            chosen = self._everyone if mask is None else mask
             self._generators.begin(seeds, chosen)
             self._begin(chosen)
             self._has_begun = True
@@ -186,11 +187,11 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             self._is_over = is_over | terminated
             rewards = np.zeros(self.num_envs)
             last: dict[int, dict[str, Any]] = {}
-            for index in np.flatnonzero(terminated).tolist():
+            for index in terminated.nonzero()[0].tolist():
                 rewards[index], last[index] = self._outcome(index)
             infos: dict[str, Any] = {}
             resets = is_over
-            if self._mode is AutoresetMode.SAME_STEP:
+            if self.autoreset_mode is AutoresetMode.SAME_STEP:
                 resets = terminated
                 for index, outcome_info in last.items():
                     final_info = {**self._information(index), **outcome_info}
@@ -198,7 +199,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
                 last = {}
             if resets.any():
                 self._begin(resets)
-            infos.update(self._infos(np.ones(self.num_envs, np.bool_), ~resets))
+            infos.update(self._infos(self._everyone, ~resets))
             for index, outcome_info in last.items():
                 self._add_info(infos, outcome_info, index)
             return self._observation(), rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
@@ -256,7 +257,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         """The environments whose episode is over, if that is no reason to refuse a step."""
         if not self._has_begun:
             raise gym.error.ResetNeeded("No episode has begun: call reset() first")
-        if self._mode is not AutoresetMode.NEXT_STEP and self._is_over.any():
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP and self._is_over.any():
             indices = ", ".join(map(str, np.flatnonzero(self._is_over)))
             raise gym.error.ResetNeeded(
                 f'The episodes of environments {indices} are over: call reset(options={{"reset_mask": ...}}) first'
@@ -296,14 +297,18 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
 
     def _infos(self, told: NDArray[np.bool_], stepped: NDArray[np.bool_]) -> dict[str, Any]:
         """The information of a reset or a step of the environments `told`; of a step of those that `stepped`."""
-        num_legal = self._native.num_legal_decisions * told
+        native = self._native
         infos: dict[str, Any] = {
-            "action_mask": self._views["action_mask"] * told[:, None],
-            "num_legal_decisions": num_legal,
-            "decisions_truncated": num_legal > self._native.shape.decisions,
-            "evaluations": self._native.evaluations * told,
+            "action_mask": self._views["action_mask"].copy(),
+            "num_legal_decisions": native.num_legal_decisions.copy(),
+            "decisions_truncated": native.num_legal_decisions > native.shape.decisions,
+            "evaluations": native.evaluations.copy(),
         }
+        if told is not self._everyone:
+            for array in infos.values():
+                array[~told] = 0
+        masks = {f"_{key}": told.copy() for key in infos}
         if stepped.any():
-            infos["illegal_action"] = self._native.illegal_action & stepped
-        masks = {f"_{key}": stepped.copy() if key == "illegal_action" else told.copy() for key in infos}
+            infos["illegal_action"] = native.illegal_action & stepped
+            masks["_illegal_action"] = stepped
         return {**infos, **masks}

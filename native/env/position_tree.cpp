@@ -7,7 +7,8 @@ namespace halidegym {
 namespace {
 
 constexpr size_t max_bytes = 16 << 20;  // of all trees of an owner
-constexpr size_t max_trees = 1024;      // whose first positions are kept even beyond these
+constexpr int max_trees_with_benches = 16;
+constexpr size_t max_trees = 1024;  // whose first positions are kept even beyond these
 
 }  // namespace
 
@@ -35,24 +36,8 @@ const PositionTree::Node *PositionTree::offer(Slot &slot, Position &position) {
     return node.release();
 }
 
-std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space, double reference_cost) {
-    const std::scoped_lock lock(mutex_);
-    const Key key(space.get(), reference_cost);
-    if (const auto known = by_key_.find(key); known != by_key_.end()) {
-        trees_.splice(trees_.end(), trees_, known->second);
-        return trees_.back();
-    }
-    if (trees_.size() == max_trees) {
-        by_key_.erase({trees_.front()->space().get(), trees_.front()->reference_cost()});
-        trees_.pop_front();
-    }
-    trees_.push_back(std::make_shared<PositionTree>(space, reference_cost, bytes_in_use_));
-    by_key_.emplace(key, std::prev(trees_.end()));
-    return trees_.back();
-}
-
-std::unique_ptr<Workbench> PositionTrees::take_bench() {
-    const std::scoped_lock lock(mutex_);
+std::unique_ptr<Workbench> PositionTree::take_bench() {
+    const std::scoped_lock lock(benches_mutex_);
     if (benches_.empty()) {
         return std::make_unique<Workbench>();
     }
@@ -61,9 +46,33 @@ std::unique_ptr<Workbench> PositionTrees::take_bench() {
     return bench;
 }
 
-void PositionTrees::give_back(std::unique_ptr<Workbench> bench) {
-    const std::scoped_lock lock(mutex_);
+void PositionTree::give_back(std::unique_ptr<Workbench> bench) {
+    const std::scoped_lock lock(benches_mutex_);
     benches_.push_back(std::move(bench));
+}
+
+void PositionTree::drop_benches() {
+    const std::scoped_lock lock(benches_mutex_);
+    benches_.clear();
+}
+
+std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space, double reference_cost) {
+    const std::scoped_lock lock(mutex_);
+    const Key key(space.get(), reference_cost);
+    if (const auto known = by_key_.find(key); known != by_key_.end()) {
+        trees_.splice(trees_.end(), trees_, known->second);
+    } else {
+        if (trees_.size() == max_trees) {
+            by_key_.erase({trees_.front()->space().get(), trees_.front()->reference_cost()});
+            trees_.pop_front();
+        }
+        trees_.push_back(std::make_shared<PositionTree>(space, reference_cost, bytes_in_use_));
+        by_key_.emplace(key, std::prev(trees_.end()));
+    }
+    if (trees_.size() > max_trees_with_benches) {
+        (*std::prev(trees_.end(), max_trees_with_benches + 1))->drop_benches();
+    }
+    return trees_.back();
 }
 
 }  // namespace halidegym
