@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -16,7 +16,7 @@ from halidegym.envs.generators import Generators
 from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.envs.observation import Observation, tables
 from halidegym.envs.one_thread import OneThread
-from halidegym.envs.outcome import information, outcome
+from halidegym.envs.outcome import outcome
 from halidegym.envs.prepared_problems import draw_index
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -28,6 +28,7 @@ from halidegym.envs.vector_arguments import (
     reset_mask_of,
     seeds_of,
 )
+from halidegym.envs.vector_infos import columns
 from halidegym.native import _core
 from halidegym.native.checks import check_kind
 
@@ -193,15 +194,13 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             resets = is_over
             if self.autoreset_mode is AutoresetMode.SAME_STEP:
                 resets = terminated
-                for index, outcome_info in last.items():
-                    final_info = {**self._information(index), **outcome_info}
-                    self._add_info(infos, {"final_obs": self._native.copy_row(index), "final_info": final_info}, index)
-                last = {}
+                if last:
+                    infos = self._final(terminated, last)
+                    last = {}
             if resets.any():
                 self._begin(resets)
             infos.update(self._infos(self._everyone, ~resets))
-            for index, outcome_info in last.items():
-                self._add_info(infos, outcome_info, index)
+            infos.update(columns(last, self.num_envs))
             return self._observation(), rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
         finally:
             self._turn.end()
@@ -285,15 +284,15 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
     def _observation(self) -> Observation:
         return self._native.copy_observation() if self.copy else dict(self._views)
 
-    def _information(self, index: int) -> dict[str, Any]:
-        """What a single environment would report of its last step, but for the outcome."""
-        native = self._native
-        info = information(
-            self._views["action_mask"][index].copy(),
-            int(native.num_legal_decisions[index]),
-            int(native.evaluations[index]),
-        )
-        return {**info, "illegal_action": bool(self._native.illegal_action[index])}
+    def _final(self, ended: NDArray[np.bool_], last: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+        """What is told of the last step of episodes that are followed by others at once."""
+        rows = {name: view[ended] for name, view in self._views.items()}
+        observations = np.full(self.num_envs, None, object)
+        for row, index in enumerate(last):
+            observations[index] = {name: array[row] for name, array in rows.items()}
+        information = {**self._infos(ended, ended), **columns(last, self.num_envs)}
+        final = {"final_obs": observations, "final_info": information}
+        return {**final, **{f"_{key}": ended.copy() for key in final}}
 
     def _infos(self, told: NDArray[np.bool_], stepped: NDArray[np.bool_]) -> dict[str, Any]:
         """The information of a reset or a step of the environments `told`; of a step of those that `stepped`."""
@@ -310,5 +309,5 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         masks = {f"_{key}": told.copy() for key in infos}
         if stepped.any():
             infos["illegal_action"] = native.illegal_action & stepped
-            masks["_illegal_action"] = stepped
+            masks["_illegal_action"] = stepped.copy()
         return {**infos, **masks}

@@ -1548,12 +1548,6 @@ class VectorEnvironment(_Bound):
         """
     def copy_observation(self) -> dict[str, NDArray[Any]]:
         """What `observation` shows, in new arrays, which belong to the caller."""
-    def copy_row(self, index: int) -> dict[str, NDArray[Any]]:
-        """What `observation` shows of one environment, in new arrays without the dimension of the environments.
-
-        Raises:
-            InvalidParameter: there is no such environment.
-        """
     def state(self, index: int) -> State:
         """The current state of an environment.
 

@@ -2,9 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <functional>
 #include <memory>
-#include <numeric>
 
 #include "bindings/native_work.h"
 #include "bindings/topics.h"
@@ -54,38 +52,27 @@ py::dict observation(const py::object &self) {
 
 // An array in memory of its own, which is handed out again when it is let go of.
 template <typename T>
-py::array new_array(const SpareMemory &spare, std::vector<py::ssize_t> shape, std::span<T> &view) {
-    const auto count =
-        static_cast<size_t>(std::accumulate(shape.begin(), shape.end(), py::ssize_t{1}, std::multiplies{}));
+py::array new_array(const SpareMemory &spare, size_t rows, int columns, std::span<T> &view) {
+    const size_t count = rows * static_cast<size_t>(columns);
     auto block = std::make_unique<SpareMemory::Block>(spare.take(count * sizeof(T)));
     view = {reinterpret_cast<T *>(block->get()), count};
-    py::capsule owner(block.get(), [](void *held) { delete static_cast<SpareMemory::Block *>(held); });
+    const py::capsule owner(block.get(), [](void *held) { delete static_cast<SpareMemory::Block *>(held); });
     block.release();
-    return py::array(py::dtype::of<T>(), std::move(shape), view.data(), owner);
+    return py::array(py::dtype::of<T>(), {static_cast<py::ssize_t>(rows), static_cast<py::ssize_t>(columns)},
+                     view.data(), owner);
 }
 
-// Copies of what environments show in arrays of these dimensions before the last one.
-py::dict copy(const VectorEnvironment &environment, size_t first, const std::vector<py::ssize_t> &dimensions) {
+py::dict copy_observation(const VectorEnvironment &environment) {
     py::dict arrays;
     Observation views;
     for_each_array(views, environment.shape(), [&](const char *name, auto &part, int length) {
-        auto shape = dimensions;
-        shape.push_back(length);
-        arrays[name] = new_array(environment.spare_memory(), std::move(shape), part);
+        arrays[name] = new_array(environment.spare_memory(), environment.batch().size(), length, part);
     });
     {
         const UnlockedWork work;
-        environment.copy(first, views);
+        environment.copy_to(views);
     }
     return arrays;
-}
-
-py::dict copy_all(const VectorEnvironment &environment) {
-    return copy(environment, 0, {static_cast<py::ssize_t>(environment.batch().size())});
-}
-
-py::dict copy_row(const VectorEnvironment &environment, int64_t index) {
-    return copy(environment, environment.checked_index(index), {});
 }
 
 void start(VectorEnvironment &environment, std::vector<std::optional<State>> states,
@@ -128,9 +115,7 @@ void bind_env_vector(py::module_ &m) {
              "Begin in these states; environments without one go on.")
         .def("restart", &restart, py::arg("chosen"), "Begin again where the chosen environments began last.")
         .def("step", &step, py::arg("actions"), py::arg("chosen"), "Take an action in each chosen environment.")
-        .def("copy_observation", &copy_all, "What `observation` shows, in new arrays.")
-        .def("copy_row", &copy_row, py::arg("index"),
-             "What `observation` shows of one environment, in new arrays without its dimension.")
+        .def("copy_observation", &copy_observation, "What `observation` shows, in new arrays.")
         .def("state", &VectorEnvironment::state, py::arg("index"))
         .def_property_readonly("shape", [](const VectorEnvironment &environment) { return environment.shape(); })
         .def_property_readonly("observation", &observation)

@@ -145,7 +145,7 @@ void VectorEnvironment::for_each(std::span<const bool> chosen, const std::functi
     failure.rethrow();
 }
 
-void VectorEnvironment::copy(size_t first, const Observation &out) const {
+void VectorEnvironment::copy_to(const Observation &out) const {
     const Turn turn(in_use_);
     struct Column {
         std::byte *to;
@@ -153,24 +153,19 @@ void VectorEnvironment::copy(size_t first, const Observation &out) const {
         size_t bytes;  // of a row
     };
     std::vector<Column> columns;
-    Observation from = batch_.all;
+    Observation from = batch_.all, to = out;
     for_each_array(from, shape_, [&]<typename T>(const char *, std::span<T> &part, int length) {
-        const size_t bytes = static_cast<size_t>(length) * sizeof(T);
-        columns.push_back({nullptr, reinterpret_cast<const std::byte *>(part.data()) + first * bytes, bytes});
+        columns.push_back(
+            {nullptr, reinterpret_cast<const std::byte *>(part.data()), static_cast<size_t>(length) * sizeof(T)});
     });
-    size_t count = 0;
-    Observation to = out;
     auto column = columns.begin();
-    for_each_array(to, shape_, [&](const char *, auto &part, int length) {
-        count = part.size() / static_cast<size_t>(length);
-        (column++)->to = reinterpret_cast<std::byte *>(part.data());
-    });
-    const auto copy_rows = [&](size_t begin, size_t end) {
+    for_each_array(to, shape_,
+                   [&](const char *, auto &part, int) { (column++)->to = reinterpret_cast<std::byte *>(part.data()); });
+    pool_.run(batch_.size(), [&](size_t begin, size_t end) {
         for (const Column &c : columns) {
             std::memcpy(c.to + begin * c.bytes, c.from + begin * c.bytes, (end - begin) * c.bytes);
         }
-    };
-    count == 1 ? copy_rows(0, 1) : pool_.run(count, copy_rows);
+    });
 }
 
 void VectorEnvironment::update(size_t index, bool is_legal) {
@@ -185,15 +180,11 @@ void VectorEnvironment::update(size_t index, bool is_legal) {
 
 State VectorEnvironment::state(int64_t index) const {
     const Turn turn(in_use_);
-    return episodes_[checked_index(index)].position().state;
-}
-
-size_t VectorEnvironment::checked_index(int64_t index) const {
     if (index < 0 || static_cast<size_t>(index) >= batch_.size()) {
         throw InvalidParameter("There is no environment " + std::to_string(index) + " of " +
                                std::to_string(batch_.size()) + "; give an index below that");
     }
-    return static_cast<size_t>(index);
+    return episodes_[static_cast<size_t>(index)].position().state;
 }
 
 }  // namespace halidegym

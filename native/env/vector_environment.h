@@ -54,12 +54,10 @@ public:
     // episode is over.
     void step(std::span<const int64_t> actions, std::span<const bool> chosen);
 
-    // Copies what environments from `first` on show to memory that has room for so many as it gets.
-    void copy(size_t first, const Observation &out) const;
+    // Copies what all environments show.
+    void copy_to(const Observation &out) const;
 
     State state(int64_t index) const;
-    // The index, if there is an environment of that; throws InvalidParameter if not.
-    size_t checked_index(int64_t index) const;
     const Batch &batch() const { return batch_; }
     const ObservationShape &shape() const { return shape_; }
     // For the copies.
