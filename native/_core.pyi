@@ -1063,7 +1063,6 @@ class GuidanceOptions(_Bound):
         temperature: float = ...,
         shortlist: int = ...,
         shortlist_share: float = ...,
-        explored_share: float = ...,
         max_decisions: int = ...,
         memory: int = ...,
         seed: int = ...,
@@ -1074,7 +1073,6 @@ class GuidanceOptions(_Bound):
             temperature: of the draws; 0 for the favourites.
             shortlist: children that are read at each decision; 0 for none.
             shortlist_share: of the draws, how many are from the shortlist.
-            explored_share: of the draws, how many are the best of eight uniform ones.
             max_decisions: that the policy looks at, evenly spread.
             memory: bytes, of what is remembered of states.
             seed: of the shortlists.
@@ -1088,8 +1086,6 @@ class GuidanceOptions(_Bound):
     def shortlist(self) -> int: ...
     @property
     def shortlist_share(self) -> float: ...
-    @property
-    def explored_share(self) -> float: ...
     @property
     def max_decisions(self) -> int: ...
     @property

@@ -33,8 +33,6 @@ class GuidedAgent(NativeSearch):
         temperature: of the draws; 1 for the policy's own probabilities, 0 for its favourites.
         shortlist: how many children are read at each decision; 0 for a blind policy.
         shortlist_share: of the draws, how many are from the shortlist; the others are blind.
-        explored_share: of the draws, how many the policy has no part in: each is the one of eight uniform ones whose child
-            the cost model rates best, so that nothing is out of reach.
         max_decisions: of a state with more legal decisions, the policy looks at so many, evenly spread.
     """
 
@@ -42,7 +40,6 @@ class GuidedAgent(NativeSearch):
     temperature: float = _DEFAULTS.temperature
     shortlist: int = _DEFAULTS.shortlist
     shortlist_share: float = _DEFAULTS.shortlist_share
-    explored_share: float = _DEFAULTS.explored_share
     max_decisions: int = _DEFAULTS.max_decisions
 
     def __post_init__(self) -> None:
@@ -69,7 +66,6 @@ class GuidedAgent(NativeSearch):
             temperature=self.temperature,
             shortlist=self.shortlist,
             shortlist_share=self.shortlist_share,
-            explored_share=self.explored_share,
             max_decisions=self.max_decisions,
             seed=seed,
         )

@@ -25,8 +25,6 @@ class PolicyGuidedMCTS(GuidedAgent):
         deviations, exploration, front_loading, widening: see `MCTS`.
     """
 
-    shortlist: int = 8
-    shortlist_share: float = 0.5
     evaluations: int = 2000
     free_schedules: int = 16
     deviations: float | None = _REPLAY.deviations

@@ -27,12 +27,10 @@ class GuidedReplay(GuidedAgent):
         patience: after so many schedules without a better one it begins again with free ones; None for never.
     """
 
-    shortlist: int = 8
-    shortlist_share: float = 0.5
     schedules: int | None = 256
     free_schedules: int = _DEFAULTS.free_rollouts
-    deviations: float | None = 2.5
-    patience: int | None = _DEFAULTS.patience
+    deviations: float | None = 6.0
+    patience: int | None = 300
 
     def __post_init__(self) -> None:
         super().__post_init__()

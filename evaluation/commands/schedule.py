@@ -9,6 +9,8 @@ import click
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.budget import EndedBy
+from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
+from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
@@ -28,10 +30,12 @@ _AGENTS: Mapping[str, Callable[..., Agent]] = {
     "mb2fbs": lambda passes=5: MB2FBS(passes=passes),
     "mcts": lambda: MCTS.preset("mcts_0.5s"),
     "tag": TAG,
+    "policy": lambda policy="default": PolicyAgent.load(policy),
+    "guided": lambda policy="default": PolicyGuidedMCTS.load(policy),
     "greedy": Greedy,
     "random": RandomSearch,
 }
-_TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs")}
+_TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy", "guided")}
 
 
 @click.command()
@@ -46,6 +50,9 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs")}
 @click.option("--beam", type=click.IntRange(min=1), help="Width of the beam, of --agent beam.  [default: 32]")
 @click.option(
     "--passes", type=click.IntRange(min=1), help="Passes of the search, of --agent beam or mb2fbs.  [default: 5]"
+)
+@click.option(
+    "--policy", help="Name or file of the policy, of --agent policy or guided (docs/training/).  [default: default]"
 )
 @click.option("--seconds", type=float, help="Stop after this time with the best schedule so far.")
 @click.option("--evaluations", type=int, help="Stop after so many evaluations of the cost model.")
@@ -71,6 +78,7 @@ def schedule(
     agent: str,
     beam: int | None,
     passes: int | None,
+    policy: str | None,
     seconds: float | None,
     evaluations: int | None,
     seed: int,
@@ -86,7 +94,7 @@ def schedule(
     The schedule goes to the standard output; how the search went, to the error stream. Ctrl-C ends the search with the
     best schedule so far.
     """
-    planner = _agent(agent, beam=beam, passes=passes)
+    planner = _agent(agent, beam=beam, passes=passes, policy=policy)
     if function is not None:
         check_function_name(function)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
@@ -105,7 +113,7 @@ def schedule(
         _save(plan, save)
 
 
-def _agent(name: str, **parameters: int | None) -> Agent:
+def _agent(name: str, **parameters: int | str | None) -> Agent:
     given = {parameter: value for parameter, value in parameters.items() if value is not None}
     for parameter in given:
         if name not in _TAKERS[parameter]:
@@ -123,6 +131,7 @@ _ENDS: dict[EndedBy, str] = {
 
 def _report(problem: SchedulingProblem, plan: Plan) -> None:
     evaluations = "" if plan.evaluations is None else f", {plan.evaluations:,} evaluations"
+    evaluations += f", {plan.forwards:,} states through the network" if plan.forwards else ""
     click.echo(
         f"{problem.name}: cost {plan.cost:.6g}{evaluations}, {plan.seconds:.2f} s" + _ENDS[plan.ended_by],
         err=True,

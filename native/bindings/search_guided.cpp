@@ -24,7 +24,6 @@ void bind_search_guided(py::module_ &m) {
         .add("temperature", &GuidanceOptions::temperature)
         .add("shortlist", &GuidanceOptions::shortlist)
         .add("shortlist_share", &GuidanceOptions::shortlist_share)
-        .add("explored_share", &GuidanceOptions::explored_share)
         .add("max_decisions", &GuidanceOptions::max_decisions)
         .add("memory", &GuidanceOptions::memory)
         .add("seed", &GuidanceOptions::seed);

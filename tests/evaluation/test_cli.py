@@ -14,6 +14,8 @@ from click.testing import CliRunner, Result
 
 import pipelines_for_tests
 from halidegym.agents.agent import Agent
+from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
+from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
@@ -95,10 +97,12 @@ def test_suites_writes_the_records(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     ("arguments", "agent"),
     [
         (["--agent", "greedy"], Greedy()),
+        (["--agent", "policy"], PolicyAgent()),
+        (["--agent", "guided", "--policy", "default"], PolicyGuidedMCTS()),
         (["--beam", "4"], BeamSearch(beam_size=4)),
         (["--beam", "2", "--passes", "2"], BeamSearch(beam_size=2, passes=2)),
     ],
-    ids=["greedy", "beam", "two passes"],
+    ids=["greedy", "policy", "guided", "beam", "two passes"],
 )
 def test_schedule_prints_the_source(arguments: list[str], agent: Agent) -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=4)
@@ -125,6 +129,7 @@ def test_schedule_has_other_formats() -> None:
         (["--agent", "mcts", "--beam", "4"], "--agent mcts has no --beam; leave it out, or search by --agent beam."),
         (["--agent", "greedy", "--passes", "2"], "--agent greedy has no --passes"),
         (["--agent", "mb2fbs", "--beam", "4", "--passes", "2"], "--agent mb2fbs has no --beam"),
+        (["--agent", "beam", "--policy", "default"], "--agent beam has no --policy"),
     ],
 )
 def test_schedule_refuses_parameters_of_other_agents(arguments: list[str], message: str) -> None:

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "example_problem.h"
-#include "search/spaces/schedule_space.h"
 #include "search/simulation.h"
+#include "search/spaces/schedule_space.h"
 
 using namespace halidegym;
 

@@ -1,1 +1,1 @@
-"""Environments as other libraries take them; each file needs its library."""
+"""What other libraries take: environments in their form, and policies; each file needs its library."""

@@ -47,8 +47,6 @@ void check(const GuidanceOptions &options) {
     require_at_least("shortlist", options.shortlist, 0);
     require_range("shortlist_share", options.shortlist_share,
                   options.shortlist_share >= 0 && options.shortlist_share <= 1, "from 0 to 1");
-    require_range("explored_share", options.explored_share, options.explored_share >= 0 && options.explored_share <= 1,
-                  "from 0 to 1");
     require_at_least("max_decisions", options.max_decisions, 1);
     require_at_least("memory", options.memory, 0);
 }

@@ -9,7 +9,6 @@
 
 #include "observation/child_rows.h"
 #include "policy/policy.h"
-#include "search/spaces/best_drawn.h"
 #include "search/spaces/schedule_space.h"
 
 namespace halidegym {
@@ -21,9 +20,6 @@ struct GuidanceOptions {
     // one (Kool et al. 2019, "Stochastic Beams and Where to Find Them"). 0: no child is read.
     int shortlist = 0;
     double shortlist_share = 1;  // of the draws, how many are from the shortlist; the others are blind
-    // Of the draws, how many the policy has no part in: each is the one of eight uniform ones whose child the cost
-    // model rates best, so that nothing is out of reach.
-    double explored_share = 0;
     // Of a state with more legal decisions the policy looks at an evenly spread part, the first one included.
     int max_decisions = 1024;
     int64_t memory = int64_t{64} << 20;  // bytes, of what is remembered of states
@@ -48,12 +44,6 @@ public:
         if (const auto only = Expansion::only_decision(children.state())) {
             return only;
         }
-        if (options_.explored_share > 0 && draw_bool(random, options_.explored_share)) {
-            const auto best = best_drawn<ScheduleSpace>(
-                *this, children, explored_draws, [&] { return ScheduleSpace::random_decision(children, random); });
-            costs_.evaluations += best.evaluations;
-            return best.decision;
-        }
         const bool is_short =
             options_.shortlist > 0 && (options_.shortlist_share >= 1 || draw_bool(random, options_.shortlist_share));
         const Preferences &preferences = this->preferences(children.state(), is_short);
@@ -66,8 +56,6 @@ public:
     DrawCosts take_draw_costs() { return std::exchange(costs_, {}); }
 
 private:
-    static constexpr int explored_draws = 8;
-
     // A distribution over decisions.
     struct Preferences {
         std::vector<Decision> decisions;

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "search/simulation.h"
 #include "search/spaces/search_space.h"
 #include "search/spaces/walk.h"
 #include "search/tree/leads.h"
-#include "search/simulation.h"
 #include "search/tree/tree_nodes.h"
 #include "search/tree/tree_policy.h"
 #include "search/tree/untried.h"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -110,3 +113,12 @@ def test_weights_survive_a_file(config: NetworkConfig) -> None:
     assert again.config == config
     ours, theirs = net.state_dict(), again.state_dict()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours.keys() | theirs.keys())
+
+
+def test_without_torch_the_extra_is_named() -> None:
+    code = "import sys; sys.modules['torch'] = None; import halidegym.training.networks"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.splitlines()[-1].endswith(
+        "Training needs torch, which is not installed: pip install halidegym[train]"
+    )

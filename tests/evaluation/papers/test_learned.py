@@ -1,0 +1,114 @@
+"""The comparison of learned policies with search: its runs on disk, and what is made of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+
+import pytest
+
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.agents.planners.random_search import RandomSearch
+from halidegym.evaluation.papers.learned_agents import (
+    BEAM,
+    GREEDY,
+    Entrant,
+    Run,
+    append_runs,
+    compare,
+    learned,
+    read_runs,
+    searches,
+)
+from halidegym.evaluation.papers.learned_report import HEADER, by_pipeline, cells, summarize
+from halidegym.native._core import FormatError
+
+
+def _run(pipeline: str, agent: str, cost: float, *, seed: int = 0, evaluations: int = 100, seconds: float = 1.0) -> Run:
+    return Run(pipeline, agent, "", seed, cost, evaluations, evaluations, 0, seconds)
+
+
+def _runs() -> list[Run]:
+    return [
+        _run("a", BEAM, 2.0, evaluations=1000, seconds=4.0),
+        _run("a", GREEDY, 4.0),
+        _run("a", "x", 1.0, seed=0),
+        _run("a", "x", 4.0, seed=1),
+        _run("interpolate", BEAM, 8.0, evaluations=1000),
+        _run("interpolate", GREEDY, 8.0),
+        _run("interpolate", "x", 2.0, seed=0),
+        _run("interpolate", "x", 2.0, seed=1),
+    ]
+
+
+def test_means_are_geometric_over_seeds_and_then_pipelines() -> None:
+    beam, greedy, ours = summarize(_runs())
+    assert (beam.agent, beam.of_beam, beam.interval) == (BEAM, 1.0, (1.0, 1.0))
+    assert greedy.of_beam == pytest.approx(math.sqrt(0.5 * 1))
+    # On "a" twice and half as good as the beam, on the other four times as good.
+    assert ours.of_beam == pytest.approx(2.0)
+    assert ours.without_interpolate == pytest.approx(1.0)
+    assert ours.of_greedy == pytest.approx(math.sqrt(0.5 * 0.25))
+    assert ours.evaluations_of_beam == pytest.approx(0.1)
+    assert ours.seconds_of_beam == pytest.approx(math.sqrt(0.25))
+    low, high = ours.interval
+    assert low < ours.of_beam < high
+    # Only "a" spreads: between both runs the worse and both the better one.
+    assert math.sqrt(0.5 * 4) <= low + 1e-9
+    assert high <= math.sqrt(2 * 4) + 1e-9
+
+
+def test_pipelines_without_a_beam_are_left_out() -> None:
+    assert summarize([*_runs(), _run("b", "x", 1.0)]) == summarize(_runs())
+
+
+def test_tables_have_a_line_an_agent_and_a_line_a_pipeline() -> None:
+    lines = [cells(summary) for summary in summarize(_runs())]
+    assert all(len(line) == len(HEADER) for line in lines)
+    assert lines[2][:2] == ("x", "2.000")
+    header, rows = by_pipeline(_runs())
+    assert header == ("pipeline", GREEDY, "x")
+    assert rows == [("a", "0.500", "1.000"), ("interpolate", "1.000", "4.000")]
+
+
+def test_runs_are_kept_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "runs.tsv"
+    assert read_runs(path) == []
+    passed = append_runs(path, _runs())
+    first = next(passed)
+    assert read_runs(path) == [first]
+    assert [first, *passed] == _runs() == read_runs(path)
+    with path.open("a") as file:
+        file.write("a\tx\t")
+    assert read_runs(path) == _runs()  # a line that was cut short is not there
+    path.write_text("something\telse\n")
+    with pytest.raises(FormatError, match=r"runs\.tsv holds no runs"):
+        read_runs(path)
+
+
+def test_what_is_known_is_not_run_again() -> None:
+    entrants = {BEAM: Entrant(BeamSearch(beam_size=2, passes=1)), "random": Entrant(RandomSearch(), evaluations=20)}
+    runs = list(compare(["toy_pointwise"], entrants, seeds=(0, 1)))
+    assert [(run.agent, run.seed) for run in runs] == [(BEAM, 0), ("random", 0), ("random", 1)]
+    assert all(run.evaluations == 20 for run in runs[1:])
+    known = [dataclasses.replace(run, cost=-1.0) for run in runs[:2]]
+    more = list(compare(["toy_pointwise"], entrants, seeds=(0, 1, 2), known=known))
+    assert [(run.agent, run.seed) for run in more] == [("random", 1), ("random", 2)]
+
+
+def test_the_beam_s_time_is_what_others_get() -> None:
+    entrants = {
+        BEAM: Entrant(BeamSearch(beam_size=2, passes=1)),
+        GREEDY: Entrant(Greedy()),
+        "random": Entrant(RandomSearch(), beam_times=2),
+    }
+    beam, _, random = compare(["toy_blur"], entrants, seeds=(0,))
+    assert random.seconds >= 2 * beam.seconds
+
+
+def test_entrants_have_names_of_their_own() -> None:
+    names = [*searches(), *learned("default")]
+    assert len(names) == len(set(names))
+    assert names[0] == BEAM
