@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -16,7 +16,7 @@ from halidegym.envs.generators import Generators
 from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.envs.observation import Observation, tables
 from halidegym.envs.one_thread import OneThread
-from halidegym.envs.outcome import information, outcome
+from halidegym.envs.outcome import outcome
 from halidegym.envs.prepared_problems import draw_index
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -28,6 +28,7 @@ from halidegym.envs.vector_arguments import (
     reset_mask_of,
     seeds_of,
 )
+from halidegym.envs.vector_infos import columns
 from halidegym.native import _core
 from halidegym.native.checks import check_kind
 
@@ -120,9 +121,9 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         check_sizes(num_envs, threads, group_size)
         check_kind(bool, copy=copy)
         check_kind(Reward, reward=reward)
-        self._mode = autoreset_mode_of(autoreset_mode)
+        self.autoreset_mode = autoreset_mode_of(autoreset_mode)
         single = HalideSchedule(**environment)
-        self.metadata = {**single.metadata, "autoreset_mode": self._mode}
+        self.metadata = {**single.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = single.render_mode
         self.num_envs = num_envs
         self.single_observation_space = single.observation_space
@@ -144,6 +145,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         self._problems: list[PreparedProblem] = [single.prepared_problem] * num_envs
         self._has_begun = False
         self._is_over = np.zeros(num_envs, np.bool_)
+        self._everyone = np.ones(num_envs, np.bool_)
         self._turn = OneThread()
 
     def reset(
@@ -161,7 +163,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         try:
             if mask is not None and not self._has_begun:
                 raise gym.error.ResetNeeded("No episode has begun: call reset() without a reset_mask first")
-            chosen = np.ones(self.num_envs, np.bool_) if mask is None else mask
+            chosen = self._everyone if mask is None else mask
             self._generators.begin(seeds, chosen)
             self._begin(chosen)
             self._has_begun = True
@@ -186,21 +188,19 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             self._is_over = is_over | terminated
             rewards = np.zeros(self.num_envs)
             last: dict[int, dict[str, Any]] = {}
-            for index in np.flatnonzero(terminated).tolist():
+            for index in terminated.nonzero()[0].tolist():
                 rewards[index], last[index] = self._outcome(index)
             infos: dict[str, Any] = {}
             resets = is_over
-            if self._mode is AutoresetMode.SAME_STEP:
+            if self.autoreset_mode is AutoresetMode.SAME_STEP:
                 resets = terminated
-                for index, outcome_info in last.items():
-                    final_info = {**self._information(index), **outcome_info}
-                    self._add_info(infos, {"final_obs": self._row(index), "final_info": final_info}, index)
-                last = {}
+                if last:
+                    infos = self._final(terminated, last)
+                    last = {}
             if resets.any():
                 self._begin(resets)
-            infos.update(self._infos(np.ones(self.num_envs, np.bool_), ~resets))
-            for index, outcome_info in last.items():
-                self._add_info(infos, outcome_info, index)
+            infos.update(self._infos(self._everyone, ~resets))
+            infos.update(columns(last, self.num_envs))
             return self._observation(), rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
         finally:
             self._turn.end()
@@ -256,7 +256,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         """The environments whose episode is over, if that is no reason to refuse a step."""
         if not self._has_begun:
             raise gym.error.ResetNeeded("No episode has begun: call reset() first")
-        if self._mode is not AutoresetMode.NEXT_STEP and self._is_over.any():
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP and self._is_over.any():
             indices = ", ".join(map(str, np.flatnonzero(self._is_over)))
             raise gym.error.ResetNeeded(
                 f'The episodes of environments {indices} are over: call reset(options={{"reset_mask": ...}}) first'
@@ -282,31 +282,32 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         return outcome(self._problems[index], self.reward, state, cost)
 
     def _observation(self) -> Observation:
-        return {name: view.copy() for name, view in self._views.items()} if self.copy else dict(self._views)
+        return self._native.copy_observation() if self.copy else dict(self._views)
 
-    def _row(self, index: int) -> Observation:
-        return {name: view[index].copy() for name, view in self._views.items()}
-
-    def _information(self, index: int) -> dict[str, Any]:
-        """What a single environment would report of its last step, but for the outcome."""
-        native = self._native
-        info = information(
-            self._views["action_mask"][index].copy(),
-            int(native.num_legal_decisions[index]),
-            int(native.evaluations[index]),
-        )
-        return {**info, "illegal_action": bool(self._native.illegal_action[index])}
+    def _final(self, ended: NDArray[np.bool_], last: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+        """What is told of the last step of episodes that are followed by others at once."""
+        rows = {name: view[ended] for name, view in self._views.items()}
+        observations = np.full(self.num_envs, None, object)
+        for row, index in enumerate(last):
+            observations[index] = {name: array[row] for name, array in rows.items()}
+        information = {**self._infos(ended, ended), **columns(last, self.num_envs)}
+        final = {"final_obs": observations, "final_info": information}
+        return {**final, **{f"_{key}": ended.copy() for key in final}}
 
     def _infos(self, told: NDArray[np.bool_], stepped: NDArray[np.bool_]) -> dict[str, Any]:
         """The information of a reset or a step of the environments `told`; of a step of those that `stepped`."""
-        num_legal = self._native.num_legal_decisions * told
+        native = self._native
         infos: dict[str, Any] = {
-            "action_mask": self._views["action_mask"] * told[:, None],
-            "num_legal_decisions": num_legal,
-            "decisions_truncated": num_legal > self._native.shape.decisions,
-            "evaluations": self._native.evaluations * told,
+            "action_mask": self._views["action_mask"].copy(),
+            "num_legal_decisions": native.num_legal_decisions.copy(),
+            "decisions_truncated": native.num_legal_decisions > native.shape.decisions,
+            "evaluations": native.evaluations.copy(),
         }
+        if told is not self._everyone:
+            for array in infos.values():
+                array[~told] = 0
+        masks = {f"_{key}": told.copy() for key in infos}
         if stepped.any():
-            infos["illegal_action"] = self._native.illegal_action & stepped
-        masks = {f"_{key}": stepped.copy() if key == "illegal_action" else told.copy() for key in infos}
+            infos["illegal_action"] = native.illegal_action & stepped
+            masks["_illegal_action"] = stepped.copy()
         return {**infos, **masks}

@@ -1542,6 +1542,8 @@ class VectorEnvironment(_Bound):
             InvalidParameter: a length is not the number of environments; or an episode is over, or has not begun, and
                 then no environment takes a step.
         """
+    def copy_observation(self) -> dict[str, NDArray[Any]]:
+        """What `observation` shows, in new arrays, which belong to the caller."""
     def state(self, index: int) -> State:
         """The current state of an environment.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +29,10 @@ _NAMES = (
     *("harris", "unsharp", "conv_layer", "mat_mul", "hist", "iir_blur"),
     *("max_filter", "stencil_chain", "camera_pipe"),
 )
-_ENVIRONMENTS = {"toy_blur": 256, "toy_diamond": 256, "harris": 16}  # and how many of them make a vector
+_ENVIRONMENTS = ("toy_blur", "harris", "camera_pipe")
+_TOYS_IN_VECTOR, _OTHERS_IN_VECTOR = 256, 16
+_THREADS = 2
+_POOL = 64
 _CART_POLE = "CartPole-v1"
 _COLUMNS = ("part", "pipeline", "quantity", "median", "least", "greatest")
 
@@ -56,6 +59,7 @@ class Run:
 
     Attributes:
         names: of the pipelines.
+        environments: of those that environments are about.
         setting: of the searches that the plugin does, too.
         details: of the pipelines.
         rounds: of each measurement.
@@ -65,6 +69,7 @@ class Run:
     """
 
     names: Sequence[str]
+    environments: Sequence[str]
     setting: Setting
     details: Details
     rounds: int
@@ -125,18 +130,37 @@ def _against_evaluations(
 
 
 def _environment(run: Run) -> Iterator[Measurement]:
-    for name, count in _ENVIRONMENTS.items():
-        loops = {_CART_POLE: environment_speed.cart_pole(), "gym.make": environment_speed.schedules(name)}
-        for threads in dict.fromkeys((1, len(os.sched_getaffinity(0)))):
-            loops[f"vector of {count}, threads: {threads}"] = environment_speed.vector(
-                name, num_envs=count, threads=threads
-            )
-        rates = {what: partial(loop, run.seconds) for what, loop in loops.items()}
-        measured = search_speed.in_turns(rates, run.rounds, run.on_step)
-        for what, steps in measured.items():
-            yield Measurement("environment", name, f"{what}: steps / s", steps)
+    for name in run.environments:
+        count = _TOYS_IN_VECTOR if name.startswith("toy_") else _OTHERS_IN_VECTOR
+        single, together = "gym.make", f"gym.make_vec of {count}"
+        loops = {
+            _CART_POLE: environment_speed.cart_pole(),
+            single: environment_speed.schedules(name),
+            together: environment_speed.vector(name, num_envs=count),
+            f"{together}, copy=False": environment_speed.vector(name, num_envs=count, copy=False),
+        }
+        by_threads = {
+            threads: environment_speed.vector(name, num_envs=count, threads=threads, clock=time.perf_counter)
+            for threads in (1, _THREADS)
+        }
+        measured = _in_turns(run, {**loops, **{f"threads={key}": loop for key, loop in by_threads.items()}})
+        for what in loops:
+            yield Measurement("environment", name, f"{what}: steps / s", measured[what])
             if what != _CART_POLE:
-                yield Measurement("environment", name, f"{what}: steps / {_CART_POLE}", steps / measured[_CART_POLE])
+                yield Measurement("environment", name, f"{what} / {_CART_POLE}", measured[what] / measured[_CART_POLE])
+        yield Measurement("environment", name, f"{together} / {single}", measured[together] / measured[single])
+        threads_ratio = measured[f"threads={_THREADS}"] / measured["threads=1"]
+        yield Measurement("environment", name, f"{together}, {_THREADS} threads / 1", threads_ratio)
+    pool, apart = f"pool={_POOL}", "the same pipelines, each alone"
+    measured = _in_turns(run, {pool: environment_speed.pooled(_POOL), apart: environment_speed.pooled_apart(_POOL)})
+    for what, steps in measured.items():
+        yield Measurement("environment", "random", f"{what}: steps / s", steps)
+    yield Measurement("environment", "random", f"{pool} / {apart}", measured[pool] / measured[apart])
+
+
+def _in_turns(run: Run, loops: Mapping[str, environment_speed.Loop]) -> Mapping[str, Spread]:
+    rates = {what: partial(loop, run.seconds) for what, loop in loops.items()}
+    return search_speed.in_turns(rates, run.rounds, run.on_step)
 
 
 def _allocations(run: Run) -> Iterator[Measurement]:
@@ -198,18 +222,20 @@ def speed(
     of the plugin's settings (with or without its memoization of features) counts. "growth" is the time of an evaluation
     on pipelines of 13, 38, 76 and 104 Funcs. "network" is rows through the network alone, and rows of features alone.
     "allocations" are calls of operator new for an evaluation and for a rollout, exact counts. "search" is random rollouts,
-    and simulations of tree search. "environment" is steps of HalideSchedule-v0 and of native vectors of environments, on
-    three pipelines, beside Gymnasium's CartPole-v1.
+    and simulations of tree search. "environment" is steps of HalideSchedule-v0 and of vectors of environments with one
+    and two threads, on three pipelines without a PIPELINE, beside Gymnasium's CartPole-v1; and of generated pipelines from
+    a warm pool beside the same pipelines each alone.
 
-    Rates are per second of CPU time of one thread, those of vectors per second. Rows, rollouts and simulations are beside
-    evaluations of a beam of 4 with one pass. The exit status is 1 if a cost or a number of evaluations is not the plugin's.
+    Rates are per second of CPU time of one thread; threads are compared by the clock, so on an idle machine. Rows, rollouts
+    and simulations are beside evaluations of a beam of 4 with one pass. The exit status is 1 if a cost or a number of
+    evaluations is not the plugin's.
     """
     console = output_console()
     differences: list[str] = []
     chosen, pipelines = parts or tuple(_PARTS), names or _NAMES
-    with steps_bar(_steps(chosen, len(pipelines), rounds)) as on_step:
+    with steps_bar(_steps(chosen, len(pipelines), len(names or _ENVIRONMENTS), rounds)) as on_step:
         setting = Setting(target=target, parallelism=parallelism, beam_size=beam, passes=passes)
-        run = Run(pipelines, setting, details, rounds, seconds, on_step, differences.append)
+        run = Run(pipelines, names or _ENVIRONMENTS, setting, details, rounds, seconds, on_step, differences.append)
         measurements = [measurement for part in chosen for measurement in _PARTS[part](run)]
     console.print(_table(measurements))
     if table:
@@ -220,14 +246,14 @@ def speed(
         raise SystemExit(1)
 
 
-def _steps(parts: Sequence[str], pipelines: int, rounds: int) -> int:
+def _steps(parts: Sequence[str], pipelines: int, environments: int, rounds: int) -> int:
     steps = {
         "beam": len(SIDES) * rounds * pipelines,
         "growth": len(search_speed.GROWTH) * rounds,
         "network": 3 * rounds * pipelines,
         "allocations": pipelines,
         "search": 3 * rounds * pipelines,
-        "environment": 4 * rounds * len(_ENVIRONMENTS),
+        "environment": (6 * environments + 2) * rounds,
     }
     return sum(steps[part] for part in parts)
 

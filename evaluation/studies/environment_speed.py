@@ -17,14 +17,16 @@ import gymnasium as gym
 import numpy as np
 
 from halidegym.envs.halide_schedule import HalideSchedule
+from halidegym.envs.problem_pool import ProblemPool
 from halidegym.envs.registration import HALIDE_SCHEDULE
 from halidegym.evaluation.studies.search_speed import in_turns
-from halidegym.native import _core
 
+Clock = Callable[[], float]
 Loop = Callable[[float], float]
 """Takes steps for so many seconds; returns the steps per second."""
 
 _STEPS_PER_LOOK = 100  # at the clock
+_EPISODES_IN_TURN = 10
 _MAX_DECISIONS = 1024
 _ARGUMENTS: dict[str, Any] = {"parallelism": 16, "max_decisions": _MAX_DECISIONS}
 
@@ -36,28 +38,64 @@ def cart_pole() -> Loop:
 
 def schedules(pipeline: str) -> Loop:
     """Steps of HalideSchedule-v0 per second of CPU time, as `gym.make` wraps it."""
-    env = gym.make(HALIDE_SCHEDULE, pipeline=pipeline, **_ARGUMENTS)
-    return _single(env, lambda info: min(info["num_legal_decisions"], _MAX_DECISIONS))
+    return _single(gym.make(HALIDE_SCHEDULE, pipeline=pipeline, **_ARGUMENTS), _num_actions)
 
 
-def vector(pipeline: str, *, num_envs: int = 256, threads: int = 1) -> Loop:
-    """Steps of all environments of a native vector, per second of wall-clock time."""
-    env = gym.make(HALIDE_SCHEDULE, pipeline=pipeline, **_ARGUMENTS).unwrapped
-    assert isinstance(env, HalideSchedule)
-    space, least = env.prepared_problem.space, env.prepared_problem.shape
-    shape = _core.ObservationShape(stages=least.stages, edges=least.edges, loops=least.loops, decisions=_MAX_DECISIONS)
-    native = _core.VectorEnvironment(shape, num_envs=num_envs, threads=threads)
-    native.start([space.initial_state()] * num_envs)
+def vector(
+    pipeline: str, *, num_envs: int = 16, threads: int = 1, copy: bool = True, clock: Clock = time.process_time
+) -> Loop:
+    """Steps of all environments of `gym.make_vec`, which resets in the same step.
+
+    Threads are compared by the wall clock, `time.perf_counter`, on an idle machine.
+    """
+    envs = gym.make_vec(
+        HALIDE_SCHEDULE,
+        num_envs=num_envs,
+        pipeline=pipeline,
+        autoreset_mode="SameStep",
+        threads=threads,
+        copy=copy,
+        **_ARGUMENTS,
+    )
     rng = np.random.default_rng(0)
-    everyone = np.ones(num_envs, np.bool_)
-    num_legal, terminated = native.num_legal_decisions, native.terminated
+    steps_per_look = 1 + _STEPS_PER_LOOK // num_envs
 
     def loop(seconds: float) -> float:
-        steps, start = 0, time.perf_counter()
-        while (elapsed := time.perf_counter() - start) < seconds:
-            native.step((rng.random(num_envs) * np.minimum(num_legal, _MAX_DECISIONS)).astype(np.int64), everyone)
-            native.restart(terminated)
-            steps += num_envs
+        _, infos = envs.reset(seed=0)
+        steps, start = 0, clock()
+        while (elapsed := clock() - start) < seconds:
+            for _ in range(steps_per_look):
+                num_actions = np.minimum(infos["num_legal_decisions"], _MAX_DECISIONS)
+                infos = envs.step((rng.random(num_envs) * num_actions).astype(np.int64))[4]
+            steps += num_envs * steps_per_look
+        return steps / elapsed
+
+    return loop
+
+
+def pooled(size: int) -> Loop:
+    """Steps of HalideSchedule-v0 with `pipeline="random"` and a pool of which all is in memory, per second of CPU time."""
+    env, pool = _warm_pool(size)
+    _visit_all(pool, env)
+    return _single(env, _num_actions)
+
+
+def pooled_apart(size: int) -> Loop:
+    """The same for the same pipelines, each in an environment of its own with the same room, for some episodes in turn."""
+    _, pool = _warm_pool(size)
+    least = pool.least_shape()
+    room: dict[str, Any] = {"max_stages": least.stages, "max_edges": least.edges, "max_loops": least.loops}
+    envs = [gym.make(HALIDE_SCHEDULE, pipeline=pool[i].problem, **_ARGUMENTS, **room) for i in range(size)]
+    draw = random.Random(0).random
+
+    def loop(seconds: float) -> float:
+        steps, elapsed = 0, 0.0
+        while elapsed < seconds:
+            for env in envs:
+                _play(env, draw)  # into the caches
+                start = time.process_time()
+                steps += sum(_play(env, draw) for _ in range(_EPISODES_IN_TURN))
+                elapsed += time.process_time() - start
         return steps / elapsed
 
     return loop
@@ -87,3 +125,35 @@ def _single(env: gym.Env[Any, Any], num_actions: Callable[[dict[str, Any]], int]
         return steps / elapsed
 
     return loop
+
+
+def _num_actions(info: Mapping[str, Any]) -> int:
+    return min(int(info["num_legal_decisions"]), _MAX_DECISIONS)
+
+
+def _play(env: gym.Env[Any, Any], draw: Callable[[], float]) -> int:
+    """Play an episode; returns its length."""
+    _, info = env.reset()
+    steps, terminated = 0, False
+    while not terminated:
+        _, _, terminated, _, info = env.step(int(draw() * _num_actions(info)))
+        steps += 1
+    return steps
+
+
+def _warm_pool(size: int) -> tuple[gym.Env[Any, Any], ProblemPool]:
+    env = gym.make(HALIDE_SCHEDULE, pipeline="random", pool=size, **_ARGUMENTS)
+    schedule = env.unwrapped
+    assert isinstance(schedule, HalideSchedule)
+    pool = schedule.prepared_problems
+    assert isinstance(pool, ProblemPool)
+    for number in range(size):
+        pool[number]
+    return env, pool
+
+
+def _visit_all(pool: ProblemPool, env: gym.Env[Any, Any]) -> None:
+    """Play until most problems have been met, so that a measurement is of the steady state."""
+    draw = random.Random(1).random
+    for _ in range(3 * len(pool)):
+        _play(env, draw)

@@ -2,6 +2,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <memory>
+
 #include "bindings/native_work.h"
 #include "bindings/topics.h"
 #include "env/vector_environment.h"
@@ -48,6 +50,31 @@ py::dict observation(const py::object &self) {
     return arrays;
 }
 
+// An array in memory of its own, which is handed out again when it is let go of.
+template <typename T>
+py::array new_array(const SpareMemory &spare, size_t rows, int columns, std::span<T> &view) {
+    const size_t count = rows * static_cast<size_t>(columns);
+    auto block = std::make_unique<SpareMemory::Block>(spare.take(count * sizeof(T)));
+    view = {reinterpret_cast<T *>(block->get()), count};
+    const py::capsule owner(block.get(), [](void *held) { delete static_cast<SpareMemory::Block *>(held); });
+    block.release();
+    return py::array(py::dtype::of<T>(), {static_cast<py::ssize_t>(rows), static_cast<py::ssize_t>(columns)},
+                     view.data(), owner);
+}
+
+py::dict copy_observation(const VectorEnvironment &environment) {
+    py::dict arrays;
+    Observation views;
+    for_each_array(views, environment.shape(), [&](const char *name, auto &part, int length) {
+        arrays[name] = new_array(environment.spare_memory(), environment.batch().size(), length, part);
+    });
+    {
+        const UnlockedWork work;
+        environment.copy_to(views);
+    }
+    return arrays;
+}
+
 void start(VectorEnvironment &environment, std::vector<std::optional<State>> states,
            const std::vector<double> &reference_costs) {
     if (!reference_costs.empty() && reference_costs.size() != states.size()) {
@@ -88,6 +115,7 @@ void bind_env_vector(py::module_ &m) {
              "Begin in these states; environments without one go on.")
         .def("restart", &restart, py::arg("chosen"), "Begin again where the chosen environments began last.")
         .def("step", &step, py::arg("actions"), py::arg("chosen"), "Take an action in each chosen environment.")
+        .def("copy_observation", &copy_observation, "What `observation` shows, in new arrays.")
         .def("state", &VectorEnvironment::state, py::arg("index"))
         .def_property_readonly("shape", [](const VectorEnvironment &environment) { return environment.shape(); })
         .def_property_readonly("observation", &observation)

@@ -1,13 +1,14 @@
 #include "env/position_tree.h"
 
-#include <algorithm>
+#include <iterator>
 
 namespace halidegym {
 
 namespace {
 
 constexpr size_t max_bytes = 16 << 20;  // of all trees of an owner
-constexpr size_t max_trees = 16;
+constexpr int max_trees_with_benches = 16;
+constexpr size_t max_trees = 1024;  // whose first positions are kept even beyond these
 
 }  // namespace
 
@@ -20,7 +21,7 @@ PositionTree::~PositionTree() {
 }
 
 const PositionTree::Node *PositionTree::offer(Slot &slot, Position &position) {
-    if (!slot.is_met_.exchange(true, std::memory_order_relaxed) || *bytes_in_use_ >= max_bytes) {
+    if (!slot.is_met_.exchange(true, std::memory_order_relaxed) || (*bytes_in_use_ >= max_bytes && &slot != &root_)) {
         return nullptr;
     }
     position.shrink();
@@ -50,18 +51,27 @@ void PositionTree::give_back(std::unique_ptr<Workbench> bench) {
     benches_.push_back(std::move(bench));
 }
 
+void PositionTree::drop_benches() {
+    const std::scoped_lock lock(benches_mutex_);
+    benches_.clear();
+}
+
 std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space, double reference_cost) {
     const std::scoped_lock lock(mutex_);
-    const auto known = std::ranges::find_if(
-        trees_, [&](const auto &tree) { return tree->space() == space && tree->reference_cost() == reference_cost; });
-    if (known != trees_.end()) {
-        std::rotate(known, known + 1, trees_.end());
-        return trees_.back();
+    const Key key(space.get(), reference_cost);
+    if (const auto known = by_key_.find(key); known != by_key_.end()) {
+        trees_.splice(trees_.end(), trees_, known->second);
+    } else {
+        if (trees_.size() == max_trees) {
+            by_key_.erase({trees_.front()->space().get(), trees_.front()->reference_cost()});
+            trees_.pop_front();
+        }
+        trees_.push_back(std::make_shared<PositionTree>(space, reference_cost, bytes_in_use_));
+        by_key_.emplace(key, std::prev(trees_.end()));
     }
-    if (trees_.size() == max_trees) {
-        trees_.erase(trees_.begin());
+    if (trees_.size() > max_trees_with_benches) {
+        (*std::prev(trees_.end(), max_trees_with_benches + 1))->drop_benches();
     }
-    trees_.push_back(std::make_shared<PositionTree>(space, reference_cost, bytes_in_use_));
     return trees_.back();
 }
 

@@ -2,8 +2,11 @@
 
 #include <atomic>
 #include <cstddef>
+#include <list>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "env/position.h"
@@ -71,6 +74,7 @@ public:
     // many environments stay within their caches.
     std::unique_ptr<Workbench> take_bench();
     void give_back(std::unique_ptr<Workbench> bench);
+    void drop_benches();
 
 private:
     SpaceRef space_;
@@ -93,9 +97,13 @@ public:
     std::shared_ptr<PositionTree> tree_of(const SpaceRef &space, double reference_cost);
 
 private:
+    using Key = std::pair<const Space *, double>;  // a tree keeps its space
+    using Trees = std::list<std::shared_ptr<PositionTree>>;
+
     std::mutex mutex_;
     std::shared_ptr<std::atomic<size_t>> bytes_in_use_ = std::make_shared<std::atomic<size_t>>(0);
-    std::vector<std::shared_ptr<PositionTree>> trees_;  // the one asked for last at the end
+    Trees trees_;  // the one asked for last at the end
+    std::map<Key, Trees::iterator> by_key_;
 };
 
 }  // namespace halidegym

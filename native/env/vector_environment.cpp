@@ -1,5 +1,6 @@
 #include "env/vector_environment.h"
 
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -142,6 +143,29 @@ void VectorEnvironment::for_each(std::span<const bool> chosen, const std::functi
         }
     });
     failure.rethrow();
+}
+
+void VectorEnvironment::copy_to(const Observation &out) const {
+    const Turn turn(in_use_);
+    struct Column {
+        std::byte *to;
+        const std::byte *from;
+        size_t bytes;  // of a row
+    };
+    std::vector<Column> columns;
+    Observation from = batch_.all, to = out;
+    for_each_array(from, shape_, [&]<typename T>(const char *, std::span<T> &part, int length) {
+        columns.push_back(
+            {nullptr, reinterpret_cast<const std::byte *>(part.data()), static_cast<size_t>(length) * sizeof(T)});
+    });
+    auto column = columns.begin();
+    for_each_array(to, shape_,
+                   [&](const char *, auto &part, int) { (column++)->to = reinterpret_cast<std::byte *>(part.data()); });
+    pool_.run(batch_.size(), [&](size_t begin, size_t end) {
+        for (const Column &c : columns) {
+            std::memcpy(c.to + begin * c.bytes, c.from + begin * c.bytes, (end - begin) * c.bytes);
+        }
+    });
 }
 
 void VectorEnvironment::update(size_t index, bool is_legal) {

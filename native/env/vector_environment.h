@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "env/episode.h"
+#include "env/spare_memory.h"
 #include "env/worker_pool.h"
 
 namespace halidegym {
@@ -53,9 +54,14 @@ public:
     // episode is over.
     void step(std::span<const int64_t> actions, std::span<const bool> chosen);
 
+    // Copies what all environments show.
+    void copy_to(const Observation &out) const;
+
     State state(int64_t index) const;
     const Batch &batch() const { return batch_; }
     const ObservationShape &shape() const { return shape_; }
+    // For the copies.
+    const SpareMemory &spare_memory() const { return spare_memory_; }
 
 private:
     struct Failure;
@@ -69,7 +75,8 @@ private:
     Batch batch_;
     std::deque<Episode> episodes_;
     std::vector<Shown> shown_;  // by the batch's rows
-    WorkerPool pool_;
+    SpareMemory spare_memory_;
+    mutable WorkerPool pool_;
 };
 
 }  // namespace halidegym

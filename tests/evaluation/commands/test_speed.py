@@ -68,11 +68,19 @@ def test_parts_are_measured_and_written(tmp_path: Path) -> None:
 
 
 def test_environments_are_compared_with_cart_pole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed_command, "_ENVIRONMENTS", {"toy_blur": 8})
-    result = speed("--part", "environment", *QUICK)
+    monkeypatch.setattr(speed_command, "_TOYS_IN_VECTOR", 8)
+    monkeypatch.setattr(speed_command, "_POOL", 3)
+    result = speed("toy_blur", "--part", "environment", *QUICK)
     assert result.exit_code == 0, result.output
-    assert "gym.make: steps / CartPole-v1" in result.output
-    assert "vector of 8, threads: 1: steps / CartPole-v1" in result.output
+    for quantity in (
+        "gym.make / CartPole-v1",
+        "gym.make_vec of 8 / CartPole-v1",
+        "gym.make_vec of 8, copy=False: steps / s",
+        "gym.make_vec of 8 / gym.make",
+        "gym.make_vec of 8, 2 threads / 1",
+        "pool=3 / the same pipelines, each alone",
+    ):
+        assert quantity in result.output
 
 
 def test_growth_is_relative_to_the_smallest(monkeypatch: pytest.MonkeyPatch) -> None:

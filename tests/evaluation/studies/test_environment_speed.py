@@ -10,6 +10,9 @@ def test_all_loops_take_steps() -> None:
         "CartPole-v1": environment_speed.cart_pole(),
         "single": environment_speed.schedules("toy_blur"),
         "vector": environment_speed.vector("toy_blur", num_envs=8, threads=2),
+        "views": environment_speed.vector("toy_blur", num_envs=8, copy=False),
+        "pool": environment_speed.pooled(3),
+        "apart": environment_speed.pooled_apart(3),
     }
     rates = environment_speed.alternate(loops, rounds=2, seconds=0.02)
     assert list(rates) == list(loops)
