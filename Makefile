@@ -88,12 +88,13 @@ lint: install-test  ## Check formatting, style and types
 		grep -vE $(OF_PYBIND11); then exit 1; fi
 
 SMOKE := runs/smoke
-train-smoke: install-test  ## Collect plans, imitate them and improve on them in small (five minutes)
+train-smoke: install-test  ## Collect plans, imitate them, improve on them, and PPO, in small (five minutes)
 	export PATH="$$PWD/.venv-test/bin:$$PATH"
 	halidegym train data --config data-smoke --output $(SMOKE)/data
 	halidegym train imitate --config imitate-smoke --data $(SMOKE)/data --output $(SMOKE)/imitate
 	halidegym train expert --config expert-smoke --data $(SMOKE)/data \
 		--policy $(SMOKE)/imitate/policy.npz --output $(SMOKE)/expert
+	halidegym train ppo --config ppo-smoke --output $(SMOKE)/ppo
 
 playthroughs: install-test  ## Write the golden playthroughs of the tests anew
 	.venv-test/bin/halidegym playthroughs --output tests/playthroughs

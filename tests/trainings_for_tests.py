@@ -21,6 +21,12 @@ EXPERT: dict[str, Any] = {
     "batch": 8, "group": 2, "within": 0.05, "weight": 0.3, "threads": 1, "optimizer": OPTIMIZER, "rollouts": ROLLOUTS,
     "improver": {"evaluations": 60, "free_schedules": 8, "shortlist": 2},
 }  # fmt: skip
+PPO: dict[str, Any] = {
+    "seed": 0, "pipelines": ["toy_blur"], "target": "x86-64-linux-avx-avx2-f16c-fma-sse41", "parallelism": 16,
+    "max_decisions": 64, "num_envs": 2, "rollout_steps": 16, "steps": 96, "epochs": 1, "batch": 16,
+    "learning_rate": 0.001, "clip": 0.2, "entropy": 0.01, "final_entropy": 0.001, "value_weight": 0.5,
+    "gradient_norm": 0.5, "threads": 1, "network": {"width": 16, "rounds": 1},
+}  # fmt: skip
 
 
 def collect_few(folder: Path) -> None:

@@ -31,8 +31,8 @@ class Imitated:
     """What came of it.
 
     Attributes:
-        policy: file of the best policy.
-        curve: figures by epoch.
+        policy: file of the best policy, or of the last one where nothing judges them.
+        curve: figures by epoch, round or rollout.
     """
 
     policy: Path

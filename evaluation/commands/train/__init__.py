@@ -7,6 +7,7 @@ import click
 from halidegym.evaluation.commands.train.data import data
 from halidegym.evaluation.commands.train.expert import expert
 from halidegym.evaluation.commands.train.imitate import imitate
+from halidegym.evaluation.commands.train.ppo import ppo
 
 
 @click.group()
@@ -17,5 +18,5 @@ def train() -> None:
     """
 
 
-for command in (data, imitate, expert):
+for command in (data, imitate, expert, ppo):
     train.add_command(command)

@@ -56,9 +56,9 @@ def needs_extra(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def print_result(result: Imitated) -> None:
-    """Print the last figures of a training, and where the policy is."""
+def print_result(result: Imitated, which: str = "best") -> None:
+    """Print the last figures of a training, and where the policy is, the best or the last one."""
     console = output_console()
     for name, value in result.curve[-1].items():
         console.print(f"{name:40} {value:.4g}")
-    console.print(f"The best policy: {result.policy}")
+    console.print(f"The {which} policy: {result.policy}")

@@ -17,7 +17,7 @@ from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.evaluation.cli import main
 from halidegym.training.data.collection import load_split
-from trainings_for_tests import EXPERT, IMITATE, collect_few
+from trainings_for_tests import EXPERT, IMITATE, PPO, collect_few
 
 COMMAND = "from halidegym.evaluation.cli import main; main()"
 
@@ -93,6 +93,34 @@ def test_expert_iteration_improves_labels_and_goes_on_when_killed(imitated: Path
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
+@pytest.mark.slow
+def test_ppo_that_was_killed_goes_on_with_the_same_curve(tmp_path: Path) -> None:
+    start = "ppo", "--config", config(tmp_path, {**PPO, "steps": 320})
+    result = halidegym(*start, "--output", tmp_path / "whole")
+    assert result.exit_code == 0, result.output
+    assert f"The last policy: {tmp_path / 'whole/policy.npz'}" in result.output.replace("\n", "")
+    killed = (*start, "--output", tmp_path / "killed")
+    kill_after_the_first(tmp_path / "killed/checkpoint.pt", *killed)
+    assert halidegym(*killed).exit_code == 0
+    for name in ("curve.csv", "policy.npz"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"clips": 0.2}, "clips is no setting"),
+        ({"batch": 12}, "batch=12 does not divide"),
+        ({"pipelines": ["random-test-v1/0"]}, "random-test-v1/0 is held out"),
+        ({"weights": "nowhere.weights"}, "nowhere.weights"),
+    ],
+)
+def test_ppo_out_of_range_ends_with_status_2(tmp_path: Path, change: Mapping[str, Any], message: str) -> None:
+    result = halidegym("ppo", "--config", config(tmp_path, {**PPO, **change}), "--output", tmp_path / "run")
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -143,3 +171,11 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     result = halidegym("data", "--output", tmp_path)
     assert result.exit_code == 2
     assert "Training needs pydantic" in result.output and "pip install 'halidegym[train]'" in result.output
+
+
+def test_ppo_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "sb3_contrib", None)
+    monkeypatch.delitem(sys.modules, "halidegym.training.ppo.train", raising=False)
+    result = halidegym("ppo", "--config", "ppo-smoke", "--output", tmp_path)
+    assert result.exit_code == 2
+    assert "Training needs sb3_contrib" in result.output and "pip install 'halidegym[train]'" in result.output

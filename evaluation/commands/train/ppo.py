@@ -1,0 +1,31 @@
+"""`halidegym train ppo`: a policy that learns from its own episodes, on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from halidegym.evaluation.arguments.paths import OutputFolder
+from halidegym.evaluation.commands.train.options import config_option, needs_extra, print_result
+from halidegym.evaluation.output.progress import phases_bar
+
+
+@click.command()
+@config_option("ppo")
+@click.option("--output", type=OutputFolder(), default="runs/ppo", show_default=True, help="Folder of the policy.")
+@needs_extra
+def ppo(config: str, output: Path) -> None:
+    """Train a policy by proximal policy optimization, on episodes of its own.
+
+    Rewards are costs of the cost model, or run times. The policy of the last rollout is kept as policy.npz, with the curve
+    beside it. The same command goes on where Ctrl-C or worse has ended it.
+    """
+    from halidegym.training.ppo.settings import PPOSettings
+    from halidegym.training.ppo.train import train_ppo
+    from halidegym.training.settings import load_settings
+
+    settings = load_settings(PPOSettings, config)
+    with phases_bar() as (on_begin, on_step):
+        result = train_ppo(settings, output, on_begin=on_begin, on_step=on_step)
+    print_result(result, "last")

@@ -1,0 +1,44 @@
+"""What PPO refuses to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from halidegym.native._core import InvalidParameter
+from halidegym.training.ppo.settings import PPOSettings
+from halidegym.training.settings import CONFIGS, load_settings, parse_settings
+
+
+@pytest.mark.parametrize("name", ["ppo", "ppo-random", "ppo-smoke"])
+def test_shipped_settings_are_right(name: str) -> None:
+    settings = load_settings(PPOSettings, name)
+    assert settings.num_rollouts * settings.rollout_size >= settings.steps
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pipelines": []}, "there are none"),
+        ({"pipelines": ["random-test-v1/3"]}, "random-test-v1/3 is held out"),
+        ({"pipelines": ["harris", "random-validation-v1/3"]}, "random-validation-v1/3 is held out"),
+        ({"pipelines": ["random", "harris"]}, "no single pipeline 'random'; give random alone"),
+        ({"pipelines": ["papers-v1"]}, "no single pipeline 'papers-v1'"),
+        ({"pool": 10}, r"pool=10 is for pipelines: \[random\]"),
+        ({"num_envs": 6, "group_size": 4}, "group_size=4 does not divide num_envs=6"),
+        ({"batch": 100}, "batch=100 does not divide num_envs \\* rollout_steps=512"),
+        ({"batch": 1}, "batch=1: input should be greater than or equal to 2"),
+        ({"clip": 0.0}, "clip=0.0: input should be greater than 0"),
+        ({"reward": "measured"}, "reward=measured needs a database"),
+        ({"database": "times.db"}, "database='times.db' is for run times"),
+        ({"start": "default"}, "start='default' has a network already"),
+        ({"gamma": 0.9}, "gamma is no setting"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change: dict[str, Any], message: str) -> None:
+    content = yaml.safe_load(Path(CONFIGS / "ppo-smoke.yaml").read_text(encoding="utf-8"))
+    with pytest.raises(InvalidParameter, match=message):
+        parse_settings(PPOSettings, {**content, **change}, "the test")

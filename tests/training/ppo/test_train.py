@@ -1,0 +1,98 @@
+"""PPO trains, goes on where it was interrupted, and says what came of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from halidegym.agents.learned.policy_agent import PolicyAgent
+from halidegym.agents.learned.policy_file import load_policy_file
+from halidegym.envs.sources import load_problem
+from halidegym.native._core import InvalidParameter
+from halidegym.training.ppo.settings import PPOSettings
+from halidegym.training.ppo.train import train_ppo
+from trainings_for_tests import PPO
+
+
+def settings(**changes: object) -> PPOSettings:
+    return PPOSettings.model_validate({**PPO, **changes})
+
+
+def interrupt_after(steps: int, settings: PPOSettings, folder: Path) -> None:
+    def on_step(_text: str) -> None:
+        nonlocal steps
+        steps -= 1
+        if steps == 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_ppo(settings, folder, on_step=on_step)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained")
+    result = train_ppo(settings(), folder)
+    assert [row["step"] for row in result.curve] == [32, 64, 96]
+    return folder
+
+
+def test_a_policy_schedules_and_tells_how_it_was_made(trained: Path) -> None:
+    problem = load_problem("toy_blur", target=PPO["target"], parallelism=16)
+    assert PolicyAgent(policy=trained / "policy.npz", samples=2).plan(problem).cost > 0
+    story = load_policy_file(trained / "policy.npz").training
+    assert (story["recipe"], story["step"], story["pipelines"]) == ("ppo", 96, ["toy_blur"])
+    names = (trained / "curve.csv").read_text().splitlines()[0].split(",")
+    assert {"reward/mean", "cost/of_greedy", "train/entropy", "train/kl"} <= set(names)
+    assert list((trained / "tensorboard").iterdir())
+
+
+def test_it_goes_on_bit_for_bit_from_the_last_rollout(trained: Path, tmp_path: Path) -> None:
+    interrupt_after(10, settings(), tmp_path)  # in the second rollout
+    train_ppo(settings(), tmp_path)
+    for name in ("curve.csv", "policy.npz"):
+        assert (tmp_path / name).read_bytes() == (trained / name).read_bytes()
+    before = (tmp_path / "curve.csv").stat().st_mtime_ns
+    train_ppo(settings(), tmp_path)  # there is nothing left to do
+    assert (tmp_path / "curve.csv").stat().st_mtime_ns == before
+
+
+def test_other_settings_do_not_go_on_in_the_same_folder(trained: Path) -> None:
+    with pytest.raises(InvalidParameter, match=r"clip=0\.2, now 0\.1"):
+        train_ppo(settings(clip=0.1), trained)
+
+
+def test_it_starts_from_a_policy(trained: Path, tmp_path: Path) -> None:
+    changes = {key: value for key, value in PPO.items() if key != "network"}
+    start = str(trained / "policy.npz")
+    begun = PPOSettings.model_validate({**changes, "start": start, "learning_rate": 1e-12, "steps": 32})
+    train_ppo(begun, tmp_path)
+    ours, theirs = load_policy_file(tmp_path / "policy.npz"), load_policy_file(start)
+    assert ours.training["started_from"]["recipe"] == "ppo"
+    for name, array in theirs.arrays.items():
+        np.testing.assert_allclose(ours.arrays[name], array, atol=1e-6)
+    with pytest.raises(InvalidParameter, match="There is no policy 'nowhere'"):
+        train_ppo(begun.model_copy(update={"start": "nowhere"}), tmp_path)
+
+
+@pytest.mark.slow
+def test_groups_share_generated_pipelines(tmp_path: Path) -> None:
+    generated = settings(pipelines=["random"], pool=4, num_envs=4, group_size=2)
+    whole = train_ppo(generated, tmp_path / "whole")
+    assert np.isfinite(whole.curve[-1]["cost/of_greedy"])
+    interrupt_after(10, generated, tmp_path / "interrupted")
+    assert train_ppo(generated, tmp_path / "interrupted").curve == whole.curve
+
+
+@pytest.mark.slow
+def test_training_on_run_times_is_repeated_from_its_record(tmp_path: Path) -> None:
+    """Bit for bit, although run times are not the same twice."""
+    of_this_machine = {"target": "host", "parallelism": 2, "database": str(tmp_path / "times.sqlite")}
+    measured = train_ppo(settings(reward="measured", **of_this_machine), tmp_path / "measured")
+    replayed = train_ppo(settings(reward="replayed", **of_this_machine), tmp_path / "replayed")
+    assert "run_time/of_greedy" in measured.curve[-1]
+    assert measured.curve == replayed.curve
+    ours, theirs = (load_policy_file(result.policy).arrays for result in (measured, replayed))
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)

@@ -1,0 +1,1 @@
+"""A policy learns from its own episodes, by proximal policy optimization."""
