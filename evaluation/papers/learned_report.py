@@ -107,7 +107,7 @@ def cells(summary: Summary) -> tuple[str, ...]:
         f"{summary.without_interpolate:.3f}",
         f"{summary.of_greedy:.3f}",
         f"{least:,}" if least == most else f"{least:,} to {most:,}",
-        f"{100 * summary.evaluations_of_beam:.2g} %",
+        f"{_percent(summary.evaluations_of_beam)} %",
         f"{summary.forwards:,.0f}",
         f"{summary.seconds_of_beam:.2f}",
     )
@@ -135,6 +135,55 @@ def by_pipeline(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, .
     return ("pipeline", *agents), lines
 
 
+PAIRS_HEADER = (
+    "agent", "against", "times as cheap", "95 %, over runs", "95 %, over pipelines", "without interpolate", "better on",
+    "worse on",
+)  # fmt: skip
+
+
+def pairs(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
+    """Guided searches against the same search without a policy, at the same budget: a line each, below `PAIRS_HEADER`.
+
+    The geometric mean of cost / cost over pipelines; better or worse on a pipeline means by more than half a per cent.
+
+    Raises:
+        Error: SciPy is not installed.
+    """
+    logs: dict[str, dict[str, list[float]]] = {}
+    for run in runs:
+        logs.setdefault(run.agent, {}).setdefault(run.pipeline, []).append(math.log(run.cost))
+    lines = []
+    for agent, ours in logs.items():
+        name, _, budget = agent.partition(", ")
+        other = f"mcts_replay, {budget}"
+        if not name.startswith("guided") or other not in logs:
+            continue
+        common = [pipeline for pipeline in ours if pipeline in logs[other]]
+        gains = {
+            pipeline: statistics.fmean(logs[other][pipeline]) - statistics.fmean(ours[pipeline]) for pipeline in common
+        }
+        over_runs = _interval(
+            [-np.array(ours[p]) for p in common] + [np.array(logs[other][p]) for p in common], seed, 2
+        )
+        lines.append(
+            (
+                agent,
+                other,
+                f"{math.exp(statistics.fmean(gains.values())):.3f}",
+                "{:.3f} to {:.3f}".format(*over_runs),
+                "{:.3f} to {:.3f}".format(*_interval([np.array(list(gains.values()))], seed)),
+                f"{math.exp(statistics.fmean([gain for p, gain in gains.items() if p != _ALONE])):.3f}",
+                str(sum(gain > math.log(1.005) for gain in gains.values())),
+                str(sum(gain < -math.log(1.005) for gain in gains.values())),
+            )
+        )
+    return lines
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
+
+
 def _mean(strata: Sequence[NDArray[np.float64]]) -> float:
     return statistics.fmean(float(values.mean()) for values in strata)
 
@@ -143,9 +192,10 @@ def _over_pipelines(by_pipeline: dict[str, list[Run]], log: Callable[[Run], floa
     return math.exp(statistics.fmean(statistics.fmean(map(log, own)) for own in by_pipeline.values()))
 
 
-def _interval(strata: Sequence[NDArray[np.float64]], seed: int) -> tuple[float, float]:
+def _interval(strata: Sequence[NDArray[np.float64]], seed: int, sides: int = 1) -> tuple[float, float]:
+    """Of the exponential of the mean of the strata's means; times 2 if each pipeline has two strata that are summed."""
     if all(len(values) == 1 or np.ptp(values) == 0 for values in strata):
-        mean = math.exp(_mean(strata))
+        mean = math.exp(sides * _mean(strata))
         return mean, mean
     try:
         from scipy.stats import bootstrap
@@ -154,7 +204,7 @@ def _interval(strata: Sequence[NDArray[np.float64]], seed: int) -> tuple[float, 
     strata = [values if len(values) > 1 else np.repeat(values, 2) for values in strata]
     found = bootstrap(
         strata,
-        lambda *samples, axis: np.mean([sample.mean(axis=axis) for sample in samples], axis=0),
+        lambda *samples, axis: sides * np.mean([sample.mean(axis=axis) for sample in samples], axis=0),
         n_resamples=_RESAMPLES,
         method="percentile",
         vectorized=True,

@@ -21,7 +21,15 @@ from halidegym.evaluation.papers.learned_agents import (
     read_runs,
     searches,
 )
-from halidegym.evaluation.papers.learned_report import HEADER, by_pipeline, cells, summarize, table
+from halidegym.evaluation.papers.learned_report import (
+    HEADER,
+    PAIRS_HEADER,
+    by_pipeline,
+    cells,
+    pairs,
+    summarize,
+    table,
+)
 from halidegym.evaluation.papers.mb2fbs import PAPER
 
 
@@ -49,7 +57,7 @@ def learned_command(
     """Compare learned policies with search, at equal evaluations and at equal time.
 
     By default on the fifteen pipelines of the papers, scheduled for 16 cores; none of them is used in training. Files:
-    learned-runs.tsv has every run, learned.csv and learned-pipelines.csv the tables made of them.
+    learned-runs.tsv has every run; learned.csv, learned-pairs.csv and learned-pipelines.csv the tables made of them.
     """
     chosen = pipelines or (tuple(name_of(split, i) for i in range(generated)) if generated else tuple(PAPER))
     fields = [searches(), *(learned(policy) for policy in policies)]
@@ -75,4 +83,5 @@ def learned_command(
     header, lines = by_pipeline(runs)
     write_table(output / "learned.csv", HEADER, [cells(summary) for summary in summaries])
     write_table(output / "learned-pipelines.csv", header, lines)
+    write_table(output / "learned-pairs.csv", PAIRS_HEADER, pairs(runs))
     output_console().print(table(summaries))

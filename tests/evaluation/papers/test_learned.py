@@ -22,7 +22,7 @@ from halidegym.evaluation.papers.learned_agents import (
     read_runs,
     searches,
 )
-from halidegym.evaluation.papers.learned_report import HEADER, by_pipeline, cells, summarize
+from halidegym.evaluation.papers.learned_report import HEADER, PAIRS_HEADER, by_pipeline, cells, pairs, summarize
 from halidegym.native._core import FormatError
 
 
@@ -71,6 +71,17 @@ def test_tables_have_a_line_an_agent_and_a_line_a_pipeline() -> None:
     header, rows = by_pipeline(_runs())
     assert header == ("pipeline", GREEDY, "x")
     assert rows == [("a", "0.500", "1.000"), ("interpolate", "1.000", "4.000")]
+
+
+def test_guided_searches_are_paired_with_the_same_search_without_a_policy() -> None:
+    guided = [_run("a", "guided mcts, 9", cost, seed=seed) for seed, cost in enumerate((1.0, 4.0))]
+    plain = [_run("a", "mcts_replay, 9", 4.0), _run("b", "mcts_replay, 9", 1.0)]
+    (line,) = pairs([*guided, _run("b", "guided mcts, 9", 1.0), _run("b", "guided mcts, 7", 1.0), *plain])
+    assert len(line) == len(PAIRS_HEADER)
+    # Twice as cheap on one pipeline of two, four times or not at all in its runs.
+    assert line[:3] == ("guided mcts, 9", "mcts_replay, 9", f"{math.sqrt(2):.3f}")
+    assert line[3] == "1.000 to 2.000"
+    assert line[6:] == ("1", "0")
 
 
 def test_runs_are_kept_line_by_line(tmp_path: Path) -> None:
