@@ -152,7 +152,7 @@ def pairs(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
     logs: dict[str, dict[str, list[float]]] = {}
     for run in runs:
         logs.setdefault(run.agent, {}).setdefault(run.pipeline, []).append(math.log(run.cost))
-    lines = []
+    lines: list[tuple[str, ...]] = []
     for agent, ours in logs.items():
         name, _, budget = agent.partition(", ")
         other = f"mcts_replay, {budget}"
