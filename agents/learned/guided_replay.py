@@ -24,7 +24,7 @@ class GuidedReplay(GuidedAgent):
         free_schedules: how many of them are drawn before any is repeated.
         deviations: how many steps on average do not repeat the decision of the best known schedule at the same depth (after
             the last-good-reply policy of Drake 2009).
-        patience: after so many schedules without a better one it begins again with free ones; None for never.
+        patience: after so many schedules without a better one it begins again with a free one; None for never.
     """
 
     schedules: int | None = 256

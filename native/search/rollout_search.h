@@ -20,7 +20,7 @@ struct RolloutSearchOptions {
     // on average. Infinity: none repeats anything.
     int64_t free_rollouts = 16;
     double deviations = std::numeric_limits<double>::infinity();
-    // After so many of them without a better one, it begins again with free ones, and keeps the best of all.
+    // After so many of them without a better one, it begins again with a free one, and keeps the best of all.
     std::optional<int64_t> patience = std::nullopt;
     int draws = 1;  // at each step that is drawn, of which the cost model chooses
     uint32_t seed = 0;
