@@ -92,7 +92,7 @@ def searches() -> dict[str, Entrant]:
 def learned(policy: str | Path) -> dict[str, Entrant]:
     """The entrants that use a policy, by the names to show."""
     search = PolicyGuidedMCTS(policy=policy)
-    replay = GuidedReplay(policy=policy, schedules=None)
+    replay = GuidedReplay(policy=policy)
     classes = {"blind": 0, "shortlist 16": 16}
     return {
         **{
@@ -103,7 +103,7 @@ def learned(policy: str | Path) -> dict[str, Entrant]:
             f"policy, {name}, best of 64": Entrant(PolicyAgent(policy=policy, shortlist=size))
             for name, size in classes.items()
         },
-        "guided replay, 256 schedules": Entrant(GuidedReplay(policy=policy)),
+        "guided replay, 256 schedules": Entrant(GuidedReplay(policy=policy, schedules=256)),
         **{
             f"{name}, {n:,} evaluations": Entrant(agent, evaluations=n)
             for name, agent in (("guided replay", replay), ("guided mcts", search))
