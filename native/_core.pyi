@@ -1106,7 +1106,7 @@ class GuidedSpace:
             options: of the draws.
 
         Raises:
-            InvalidParameter: there is a shortlist but no policy, or the policy is of another space.
+            InvalidParameter: there is a shortlist but no policy.
         """
 
 @final
@@ -1120,7 +1120,6 @@ class RolloutSearchOptions(_Bound):
         free_rollouts: int = ...,
         deviations: float | None = ...,
         patience: int | None = ...,
-        draws: int = ...,
         seed: int = ...,
     ) -> None:
         """Parameters of a search by rollouts.
@@ -1130,7 +1129,6 @@ class RolloutSearchOptions(_Bound):
             free_rollouts: how many of them come before any repeats the best one.
             deviations: steps of the others, on average, that do not repeat the best one; None repeats nothing.
             patience: rollouts without a better one, after which it begins again; None for never.
-            draws: at each step that is drawn, of which the cost model chooses.
             seed: of the random numbers.
 
         Raises:
@@ -1144,8 +1142,6 @@ class RolloutSearchOptions(_Bound):
     def patience(self) -> int | None: ...
     @property
     def deviations(self) -> float | None: ...
-    @property
-    def draws(self) -> int: ...
     @property
     def seed(self) -> int: ...
 

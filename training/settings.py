@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pydantic
 import yaml
@@ -20,6 +20,27 @@ class Settings(pydantic.BaseModel):
     """Base of all settings: immutable, and nothing unknown, missing, of another type or out of range passes."""
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class TrainingSettings(Settings):
+    """What each training of a network has.
+
+    Attributes:
+        seed: of everything random.
+        device: "auto" for a GPU where there is one.
+        threads: that compute; None for the usable cores.
+        wandb_project: to log to Weights & Biases, too.
+    """
+
+    seed: int = pydantic.Field(ge=0, lt=2**32)
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    threads: int | None = pydantic.Field(default=None, ge=1)
+    wandb_project: str | None = None
+
+    @property
+    def num_threads(self) -> int:
+        """How many threads that are."""
+        return self.threads or len(os.sched_getaffinity(0))
 
 
 S = TypeVar("S", bound=Settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +80,3 @@ class GuidedAgent(NativeSearch):
         self, space: GuidedSpace, budget: Budget, seed: int, on_progress: OnProgress | None
     ) -> SearchResult:
         """Search a space whose random decisions the policy draws."""
-
-    def with_policy(self: _Agent, policy: str | Path) -> _Agent:
-        """Return the same agent with another policy."""
-        return dataclasses.replace(self, policy=policy)

@@ -23,15 +23,7 @@ def load_policy(name_or_path: str | Path) -> PolicyFile:
         InvalidParameter: there is neither a policy nor a file of this name.
         FormatError: the file is no policy, or one that cannot be used; see `load_policy_file`.
     """
-    shipped = _SHIPPED / f"{name_or_path}.npz"
-    if isinstance(name_or_path, str) and name_or_path in shipped_policies():
-        return load_policy_file(shipped)
-    if not Path(name_or_path).is_file():
-        raise InvalidParameter(
-            f"There is no policy {str(name_or_path)!r}: give one of {', '.join(shipped_policies())}, or the path of a file "
-            "that `halidegym train` wrote"
-        )
-    return load_policy_file(name_or_path)
+    return load_policy_file(_path(name_or_path))
 
 
 def load_network(name_or_path: str | Path) -> PolicyNetwork:
@@ -40,11 +32,21 @@ def load_network(name_or_path: str | Path) -> PolicyNetwork:
     Raises:
         InvalidParameter, FormatError: see `load_policy`.
     """
-    shipped = _SHIPPED / f"{name_or_path}.npz"
-    path = shipped if isinstance(name_or_path, str) and name_or_path in shipped_policies() else Path(name_or_path)
-    return _network(name_or_path, path.stat().st_mtime_ns if path.is_file() else 0)
+    path = _path(name_or_path)
+    return _network(path, path.stat().st_mtime_ns)
 
 
 @functools.lru_cache(maxsize=4)
-def _network(name_or_path: str | Path, _modified: int) -> PolicyNetwork:
-    return load_policy(name_or_path).network()
+def _network(path: Path, _modified: int) -> PolicyNetwork:
+    return load_policy_file(path).network()
+
+
+def _path(name_or_path: str | Path) -> Path:
+    if isinstance(name_or_path, str) and name_or_path in shipped_policies():
+        return _SHIPPED / f"{name_or_path}.npz"
+    if not Path(name_or_path).is_file():
+        raise InvalidParameter(
+            f"There is no policy {str(name_or_path)!r}: give one of {', '.join(shipped_policies())}, or the path of a file "
+            "that `halidegym train` wrote"
+        )
+    return Path(name_or_path)

@@ -47,33 +47,34 @@ py::array_t<float> to_array(std::span<const float> values) {
     return py::array_t<float>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
-// What it asks of the children is asked of an expansion of its own, so that threads that use the given one need not
-// wait.
-py::array_t<float> blind_logits(const Policy &policy, const BoundExpansion &expansion,
-                                const std::optional<std::vector<int64_t>> &actions) {
+// What `ask(children, decisions, scratch)` says. It gets an expansion of its own, so that threads that use the given
+// one need not wait.
+template <typename Ask>
+py::array_t<float> logits(const BoundExpansion &expansion, const std::optional<std::vector<int64_t>> &actions,
+                          const Ask &ask) {
     const std::vector<Decision> decisions = chosen(expansion, actions);
     Policy::Scratch scratch;
-    std::span<const float> logits;
-    {
+    const std::span<const float> found = [&] {
         const UnlockedWork work;
         Expansion children(expansion.state(), Expansion::Unlisted{});
-        logits = policy.blind_logits(children, decisions, scratch);
-    }
-    return to_array(logits);
+        return ask(children, decisions, scratch);
+    }();
+    return to_array(found);
+}
+
+py::array_t<float> blind_logits(const Policy &policy, const BoundExpansion &expansion,
+                                const std::optional<std::vector<int64_t>> &actions) {
+    return logits(expansion, actions, [&](auto &children, const auto &decisions, auto &scratch) {
+        return policy.blind_logits(children, decisions, scratch);
+    });
 }
 
 py::array_t<float> child_logits(const Policy &policy, const BoundExpansion &expansion,
                                 const std::optional<std::vector<int64_t>> &actions) {
-    const std::vector<Decision> decisions = chosen(expansion, actions);
-    Policy::Scratch scratch;
-    std::span<const float> logits;
-    {
-        const UnlockedWork work;
-        Expansion children(expansion.state(), Expansion::Unlisted{});
+    return logits(expansion, actions, [&](auto &children, const auto &decisions, auto &scratch) {
         ChildReader reader(expansion.state().space_ref());
-        logits = policy.child_logits(children, decisions, reader.read(children, decisions, 1), scratch);
-    }
-    return to_array(logits);
+        return policy.child_logits(children, decisions, reader.read(children, decisions, 1), scratch);
+    });
 }
 
 float value(const Policy &policy, const State &state, double relative_cost) {

@@ -37,7 +37,6 @@ void bind_search_guided(py::module_ &m) {
         .add("free_rollouts", &RolloutSearchOptions::free_rollouts)
         .add_optional("deviations", &RolloutSearchOptions::deviations, infinity)
         .add("patience", &RolloutSearchOptions::patience)
-        .add("draws", &RolloutSearchOptions::draws)
         .add("seed", &RolloutSearchOptions::seed);
     def_planner<RolloutSearchOptions>(m, "rollout_search", &run_rollout_search,
                                       options_argument<RolloutSearchOptions>());

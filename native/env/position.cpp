@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "observation/scaling.h"
+#include "observation/spread.h"
 #include "problem/error.h"
 
 namespace halidegym {
@@ -102,14 +103,8 @@ const PositionMaker::ScaledRow &PositionMaker::scale(int stage, const FeatureRow
 
 void PositionMaker::add_decisions(Position &position) {
     const auto legal = expansion_->decisions();
-    const size_t count = std::min(legal.size(), static_cast<size_t>(shape_.decisions));
     position.num_legal = legal.size();
-    position.presented.assign(legal.begin(), legal.begin() + static_cast<std::ptrdiff_t>(count));
-    if (count < legal.size()) {
-        for (size_t action = 0; action < count; action++) {
-            position.presented[action] = legal[position.decision_index(action)];
-        }
-    }
+    position.presented = evenly_spread(legal, static_cast<size_t>(shape_.decisions), std::move(position.presented));
     position.decisions.describe(*expansion_, position.presented, shape_.loops);
     if (child_reader_) {
         position.children = child_reader_->read(*expansion_, position.presented, reference_cost_).rows;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "env/observation.h"
+#include "observation/spread.h"
 #include "state/evaluator.h"
 #include "state/state.h"
 
@@ -39,7 +40,7 @@ struct Position {
         return (scheduled.empty() ? 0 : 1) + static_cast<int64_t>(children.size()) / num_child_features;
     }
     // The index among all legal decisions of the one that an action stands for.
-    size_t decision_index(size_t action) const { return action * num_legal / presented.size(); }
+    size_t decision_index(size_t action) const { return spread_index(action, presented.size(), num_legal); }
     // To be kept for long.
     void shrink();
     // About what it occupies, and the part of the nest that it does not share with the position before.

@@ -4,9 +4,11 @@
 #include <array>
 #include <cassert>
 #include <cmath>
+#include <string>
 
 #include "observation/scaling.h"
 #include "observation/state_row.h"
+#include "problem/error.h"
 
 namespace halidegym {
 
@@ -59,6 +61,11 @@ float Policy::value(const State &state, double relative_cost, Scratch &scratch) 
 
 void Policy::write_context(const State &state, Scratch &scratch) const {
     const StateRow row(state);
+    if (row.places.size() != problem_.num_stages) {
+        throw InvalidParameter("the policy was made for a problem of " + std::to_string(problem_.num_stages) +
+                               " stages, and the state is of '" + state.space().problem->name + "', which has " +
+                               std::to_string(row.places.size()) + "; make a policy for the space of the state");
+    }
     const size_t width = network_->width();
     scratch.groups_.assign(num_stage_groups * width + num_state_features, 0.0f);
     std::array<float, num_stage_groups> counts{};

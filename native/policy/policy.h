@@ -41,6 +41,7 @@ public:
     // Estimates log(cost of the best schedule below the state / cost of a reference) from the state's own cost,
     // relative to the reference.
     float value(const State &state, double relative_cost, Scratch &scratch) const;
+    // All of these throw InvalidParameter if the state is of a problem with another number of stages.
 
 private:
     void write_context(const State &state, Scratch &scratch) const;

@@ -22,7 +22,6 @@ struct RolloutSearchOptions {
     double deviations = std::numeric_limits<double>::infinity();
     // After so many of them without a better one, it begins again with a free one, and keeps the best of all.
     std::optional<int64_t> patience = std::nullopt;
-    int draws = 1;  // at each step that is drawn, of which the cost model chooses
     uint32_t seed = 0;
 };
 
@@ -31,14 +30,12 @@ inline void check(const RolloutSearchOptions &options) {
     require_at_least("free_rollouts", options.free_rollouts, int64_t{1});
     require_positive("deviations", options.deviations);
     require_at_least("patience", options.patience.value_or(1), 1);
-    require_at_least("draws", options.draws, 1);
 }
 
 // The best of many complete states whose decisions are drawn, or repeated from the best one so far: a tree search
 // without the tree, for spaces whose draws are good by themselves.
 template <SearchSpace S>
 SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOptions &options, const Budget &budget) {
-    check(options);
     require(options.rollouts || !budget.is_unlimited(),
             "these rollouts have no end of their own; give a number of rollouts, or a budget");
     SearchRecord<typename S::State> record(budget);
@@ -58,8 +55,7 @@ SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOpti
         }
         const SimulationPolicy policy{.deviations = rollout < options.free_rollouts
                                                         ? std::numeric_limits<double>::infinity()
-                                                        : options.deviations,
-                                      .draws = options.draws};
+                                                        : options.deviations};
         auto simulation =
             simulate(space, root, SplitMix64(split_seed(options.seed, static_cast<uint64_t>(rollout))), policy,
                      std::span<const typename S::Decision>(lead), [](const auto &) { return true; });

@@ -30,6 +30,8 @@ from halidegym.training.validation import SCORE, roll_out
 OnStep = Callable[[str], None]
 OnBegin = Callable[[str, int], None]
 
+# Of the decisions of the search, how many read children; the others are blind, so that nothing is overlooked for good.
+_SHORTLIST_SHARE = 0.5
 # Settings that change nothing of the result.
 _OF_THE_RUN = {"device", "threads", "wandb_project"}
 
@@ -70,8 +72,7 @@ class _Iteration:
         folder: Path,
     ) -> None:
         self._settings, self._validation, self._folder = settings, validation, folder
-        self._threads = settings.threads or len(os.sched_getaffinity(0))
-        torch.set_num_threads(self._threads)
+        torch.set_num_threads(settings.num_threads)
         self._device = device_of(settings.device)
         self._checkpoint, self._current = folder / "checkpoint.pt", folder / "current.npz"
         start = load_policy_file(policy)
@@ -117,7 +118,7 @@ class _Iteration:
             candidates=settings.candidates,
             loops=self._network.config.loops,
             seed=settings.seed + self._round,
-            threads=self._threads,
+            threads=settings.num_threads,
         )
         trainer = Trainer(
             self._network,
@@ -150,6 +151,7 @@ class _Iteration:
             policy=self._current,
             free_schedules=improver.free_schedules,
             shortlist=improver.shortlist,
+            shortlist_share=_SHORTLIST_SHARE,
         )
         seed = self._round
 
@@ -159,7 +161,7 @@ class _Iteration:
             on_step(f"Round {seed + 1}: searching")
             return TaughtPlan(best.cost, best.actions, "policy", 1.0)
 
-        with ThreadPoolExecutor(self._threads) as executor:
+        with ThreadPoolExecutor(self._settings.num_threads) as executor:
             return list(executor.map(search, indices))
 
     def _judge(self, logs: Logs, figures: dict[str, float]) -> None:

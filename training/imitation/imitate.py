@@ -58,8 +58,7 @@ def imitate(
         on_step: called after each step.
         on_begin: called before a number of steps, with what they do.
     """
-    threads = settings.threads or len(os.sched_getaffinity(0))
-    torch.set_num_threads(threads)
+    torch.set_num_threads(settings.num_threads)
     folder.mkdir(parents=True, exist_ok=True)
     on_begin("Replaying plans", len(train) + len(validation))
     examples, held_out = (
@@ -68,7 +67,7 @@ def imitate(
             candidates=settings.candidates,
             loops=settings.network.loops,
             seed=settings.seed,
-            threads=threads,
+            threads=settings.num_threads,
             on_problem=on_step,
         )
         for taught in (train[: settings.problems], validation)

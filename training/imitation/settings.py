@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import pydantic
 
-from halidegym.training.settings import Settings
+from halidegym.training.settings import Settings, TrainingSettings
 
 
 class NetworkSettings(Settings):
@@ -52,37 +50,37 @@ class RolloutSettings(Settings):
     shortlist: int = pydantic.Field(ge=1)
 
 
-class ImitationSettings(Settings):
-    """How a network learns from plans.
+class PlanLearningSettings(TrainingSettings):
+    """How a network learns from the decisions of plans; besides `TrainingSettings`.
 
     Attributes:
-        seed: of everything random.
-        problems: of the train split that are learned from; None for all that were collected.
         candidates: decisions of a state that are shown at most.
-        epochs: over all states.
+        epochs: over all states, or over those of a round.
         batch: states in a batch.
         group: states of the same problem that follow each other there.
-        network: what the network is built of.
         optimizer: how it learns.
         rollouts: how it is judged.
-        rollout_epochs: how many epochs come before it is judged again.
-        checkpoint_steps: steps between checkpoints.
-        device: "auto" for a GPU where there is one.
-        threads: of torch; None for the usable cores.
-        wandb_project: to log to Weights & Biases, too.
     """
 
-    seed: int = pydantic.Field(ge=0, lt=2**32)
-    problems: int | None = pydantic.Field(default=None, ge=1)
     candidates: int = pydantic.Field(ge=2)
     epochs: int = pydantic.Field(ge=1)
     batch: int = pydantic.Field(ge=1)
     group: int = pydantic.Field(ge=1)
-    network: NetworkSettings = NetworkSettings()
     optimizer: OptimizerSettings
     rollouts: RolloutSettings
+
+
+class ImitationSettings(PlanLearningSettings):
+    """How a network learns from the plans of a teacher; besides `PlanLearningSettings`.
+
+    Attributes:
+        problems: of the train split that are learned from; None for all that were collected.
+        network: what the network is built of.
+        rollout_epochs: how many epochs come before it is judged again.
+        checkpoint_steps: steps between checkpoints.
+    """
+
+    problems: int | None = pydantic.Field(default=None, ge=1)
+    network: NetworkSettings = NetworkSettings()
     rollout_epochs: int = pydantic.Field(ge=1)
     checkpoint_steps: int = pydantic.Field(ge=1)
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    threads: int | None = pydantic.Field(default=None, ge=1)
-    wandb_project: str | None = None

@@ -8,15 +8,14 @@ import pydantic
 
 from halidegym.envs.prepared_problems import RANDOM
 from halidegym.training.imitation.settings import NetworkSettings
-from halidegym.training.settings import Settings
+from halidegym.training.settings import TrainingSettings
 from halidegym.training.splits import check_may_be_trained_on
 
 
-class PPOSettings(Settings):
-    """How a policy learns from its own episodes.
+class PPOSettings(TrainingSettings):
+    """How a policy learns from its own episodes; besides `TrainingSettings`, whose threads step the environments, too.
 
     Attributes:
-        seed: of everything random.
         pipelines: registered names, for a policy of these alone; or "random" alone, for the generated ones to train on.
         pool: how many generated pipelines, each prepared once; None for all of them, prepared when they are drawn.
         target: Halide target string that schedules are made for.
@@ -38,12 +37,8 @@ class PPOSettings(Settings):
         gradient_norm: that a gradient has at most.
         start: file or name of the policy to begin with; None for random weights.
         network: what the network is built of, if it begins with random weights.
-        device: "auto" for a GPU where there is one.
-        threads: of torch and of the environments; None for the usable cores.
-        wandb_project: to log to Weights & Biases, too.
     """
 
-    seed: int = pydantic.Field(ge=0, lt=2**32)
     pipelines: list[str]
     pool: int | None = pydantic.Field(default=None, ge=1)
     target: str
@@ -66,9 +61,6 @@ class PPOSettings(Settings):
     gradient_norm: float = pydantic.Field(gt=0)
     start: str | None = None
     network: NetworkSettings = NetworkSettings()
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    threads: int | None = pydantic.Field(default=None, ge=1)
-    wandb_project: str | None = None
 
     @pydantic.field_validator("pipelines")
     @classmethod

@@ -69,7 +69,7 @@ def train_ppo(
         Error: a pipeline cannot be analysed, or a schedule not be timed; see the environments.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(settings.threads or len(os.sched_getaffinity(0)))
+    torch.set_num_threads(settings.num_threads)
     start = None if settings.start is None else load_policy(settings.start)
     envs = ScheduleVecEnv(_environments(settings))
     try:
@@ -79,10 +79,9 @@ def train_ppo(
 
 
 def _environments(settings: PPOSettings) -> gym.vector.VectorEnv[Any, Any, Any]:
-    threads = settings.threads or len(os.sched_getaffinity(0))
     arguments: dict[str, Any] = {
         "autoreset_mode": "SameStep",
-        "threads": min(threads, settings.num_envs),
+        "threads": min(settings.num_threads, settings.num_envs),
         "group_size": settings.group_size,
         "pipeline": RANDOM if settings.is_random else settings.pipelines,
         "pool": settings.pool,

@@ -7,29 +7,19 @@
 #include <numeric>
 #include <utility>
 
+#include "observation/spread.h"
 #include "search/parameters.h"
 
 namespace halidegym {
 
 namespace {
 
-// Of the state's decisions, at most so many, evenly spread, the first one included.
-std::vector<Decision> spread(std::span<const Decision> decisions, size_t most) {
-    const size_t count = std::min(decisions.size(), most);
-    std::vector<Decision> chosen(count);
-    for (size_t k = 0; k < count; k++) {
-        chosen[k] = decisions[k * decisions.size() / count];
-    }
-    return chosen;
-}
-
 // The places of the `count` largest of logit + Gumbel noise: a sample without repetition (Kool et al. 2019, section 2).
 std::vector<size_t> sample_without_repetition(std::span<const float> logits, double temperature, size_t count,
                                               SplitMix64 random) {
     std::vector<double> keys(logits.size());
     std::ranges::transform(logits, keys.begin(), [&](float logit) {
-        const double uniform = (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53;
-        return logit / std::max(temperature, 1e-3) - std::log(-std::log(uniform));
+        return logit / std::max(temperature, 1e-3) - std::log(-std::log(draw_unit(random) + 0x1p-54));
     });
     std::vector<size_t> places(logits.size());
     std::iota(places.begin(), places.end(), size_t{0});
@@ -116,7 +106,7 @@ GuidedSchedules::Opinion GuidedSchedules::form_opinion(const State &state) {
         opinion.blind.decisions.assign(decisions.begin(), decisions.end());
         opinion.logits.resize(decisions.size());
     } else if (policy_) {
-        opinion.blind.decisions = spread(decisions, static_cast<size_t>(options_.max_decisions));
+        opinion.blind.decisions = evenly_spread(decisions, static_cast<size_t>(options_.max_decisions));
         const auto logits = policy_->blind_logits(expansion, opinion.blind.decisions, scratch_);
         opinion.logits.assign(logits.begin(), logits.end());
         costs_.forwards++;

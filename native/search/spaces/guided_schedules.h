@@ -35,7 +35,6 @@ void check(const GuidanceOptions &options);
 // children evaluated again. It does not depend on what was asked before.
 class GuidedSchedules : public ScheduleSpace {
 public:
-    // Throws InvalidParameter if the policy is made for another problem.
     GuidedSchedules(SpaceRef space, std::shared_ptr<const Policy> policy, const GuidanceOptions &options);
     GuidedSchedules(const GuidedSchedules &other);
 
@@ -50,7 +49,7 @@ public:
         if (preferences.decisions.empty()) {
             return std::nullopt;
         }
-        return preferences.decisions[preferences.index(static_cast<double>(random() >> 11) * 0x1p-53)];
+        return preferences.decisions[preferences.index(draw_unit(random))];
     }
 
     DrawCosts take_draw_costs() { return std::exchange(costs_, {}); }

@@ -60,12 +60,6 @@ std::optional<typename S::Decision> random_decision(S &space, typename S::Childr
 struct DrawCosts {
     int64_t evaluations = 0;
     int64_t forwards = 0;
-
-    DrawCosts &operator+=(const DrawCosts &other) {
-        evaluations += other.evaluations;
-        forwards += other.forwards;
-        return *this;
-    }
 };
 
 // Draws decisions at a cost, which it counts.

@@ -47,11 +47,17 @@ uint64_t uniform_below(Random &random, uint64_t bound) {
     return static_cast<uint64_t>(product >> 64);
 }
 
+// From 0 to below 1, in steps of 2^-53.
+template <typename Random>
+double draw_unit(Random &random) {
+    static_assert(Random::min() == 0 && Random::max() == std::numeric_limits<uint64_t>::max());
+    return static_cast<double>(random() >> 11) * 0x1p-53;
+}
+
 // True with this probability.
 template <typename Random>
 bool draw_bool(Random &random, double probability) {
-    static_assert(Random::min() == 0 && Random::max() == std::numeric_limits<uint64_t>::max());
-    return static_cast<double>(random() >> 11) * 0x1p-53 < probability;
+    return draw_unit(random) < probability;
 }
 
 // A seed for the index-th of many streams.

@@ -90,7 +90,8 @@ public:
         const uint64_t path = SplitMix64(parent.path + decision + 1)();
         const int depth = parent.depth + 1;
         const auto [low, high] = cost_range(depth);
-        const double uniform = static_cast<double>(SplitMix64(path)() >> 11) * 0x1p-53;
+        SplitMix64 random(path);
+        const double uniform = draw_unit(random);
         const double cost = low + uniform * (high - low);
         return {path, depth, cost, parent.path_cost + cost};
     }

@@ -185,6 +185,15 @@ def test_bad_input(policy: Path, tmp_path: Path, blur: SchedulingProblem) -> Non
         PolicyAgent(policy=policy).solve(tree)
 
 
+def test_a_policy_of_another_problem_is_refused(
+    policy: Path, harris: SchedulingProblem, blur: SchedulingProblem
+) -> None:
+    space, other = Rules().space(harris), Rules().space(blur)
+    guided = GuidedSpace(space, Policy(load_network(policy), other))
+    with pytest.raises(InvalidParameter, match="made for a problem of 3 stages"):
+        rollout_search(guided, RolloutSearchOptions(rollouts=1))
+
+
 def test_random_search_is_the_undirected_one(harris: SchedulingProblem) -> None:
     """Rollouts of a space without a policy are drawn uniformly."""
     space = Rules().space(harris)
