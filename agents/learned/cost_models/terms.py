@@ -67,4 +67,5 @@ def cost_terms(
     terms[25], terms[26] = productions * is_parallel, productions * (inner - 1)
     terms[27] = f[_WORKING_SET]
     terms *= _UNIT
-    return terms.T
+    by_stage: NDArray[np.float64] = terms.T
+    return by_stage
