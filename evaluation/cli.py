@@ -13,6 +13,7 @@ from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
+from halidegym.evaluation.commands.play import play
 from halidegym.evaluation.commands.playthroughs import playthroughs
 from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
@@ -53,6 +54,7 @@ def main() -> None:
 
 for command in (
     schedule,
+    play,
     list_pipelines,
     suites,
     time_command,
