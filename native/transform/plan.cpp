@@ -12,7 +12,8 @@ namespace {
 void check_steps(const PlanNode &node, const TransformProblem &problem) {
     if (!applies(node.step, problem)) {
         throw InvalidParameter(to_string(node.step) + " does not apply to the problem " + to_string(problem) +
-                               "; among the steps that do are " + name_applicable_steps(problem));
+                               "; among the steps that do are " +
+                               to_string(steps_of(problem, {.rules = StepRules::Wide})));
     }
     const SubProblems subs = sub_problems(problem, node.step);
     const std::array children{node.first.get(), node.second.get()};
@@ -49,7 +50,7 @@ TransformPlan::TransformPlan(int n, PlanNodeRef root) : n_(n), root_(std::move(r
 TransformPlan::TransformPlan(int n, std::string_view text) : n_(n), root_(parse_plan(whole_transform(n), text)) {}
 
 std::string TransformPlan::text() const {
-    return to_string(*root_);
+    return to_string(root_.get());
 }
 
 void TransformPlan::visit(const Use &use) const {

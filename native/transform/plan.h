@@ -27,16 +27,13 @@ class TransformPlan {
 public:
     // Throws InvalidParameter, which names the problem and the steps that apply to it, if one does not.
     TransformPlan(int n, PlanNodeRef root);
-    // From text; errors tell the position, too.
+    // From text as in transform/text.h.
     TransformPlan(int n, std::string_view text);
 
     int n() const { return n_; }
     const PlanNode &root() const { return *root_; }
     const PlanNodeRef &root_ref() const { return root_; }
 
-    // One line:
-    //     plan  = step
-    //     step  = "codelet" L | "loop" b "(" step ")" | "split" r place "(" step ")" "(" step ")"
     std::string text() const;
 
     // Calls `use(node, sub, runs, level)` in the order of the text: with the problem and its offsets as the parent
@@ -55,8 +52,5 @@ private:
     int n_;
     PlanNodeRef root_;
 };
-
-// A step and its children as text.
-std::string to_string(const PlanNode &node);
 
 }  // namespace halidegym

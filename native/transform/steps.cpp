@@ -110,6 +110,14 @@ std::string to_string(const TransformStep &step) {
     }
 }
 
+std::string to_string(const std::vector<TransformStep> &steps) {
+    std::string text;
+    for (const TransformStep &step : steps) {
+        text += (text.empty() ? "" : ", ") + to_string(step);
+    }
+    return text;
+}
+
 SubProblems sub_problems(const TransformProblem &problem, const TransformStep &step) {
     SubProblems subs;
     switch (step.kind) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,6 +12,11 @@
 namespace halidegym {
 
 enum class StepKind : uint8_t { Codelet, Loop, Split };
+
+// That a step of this kind leaves.
+constexpr size_t num_sub_problems(StepKind kind) {
+    return kind == StepKind::Codelet ? 0 : kind == StepKind::Loop ? 1 : 2;
+}
 
 // Where a split keeps what its first half has computed, and how its second half goes over it. Of one column: in the
 // output, or in scratch memory by rows or by columns. Of several: in the output, all columns of a row at once (across)
@@ -33,7 +39,8 @@ struct TransformStep {
     SplitPlace place = SplitPlace::Inplace;  // of a split
     uint16_t parameter = 1;                  // L, b or r
 
-    friend bool operator==(const TransformStep &, const TransformStep &) = default;
+    // The order in which steps are offered.
+    friend auto operator<=>(const TransformStep &, const TransformStep &) = default;
 };
 
 // As in the text of a plan, without the sub-plans.
@@ -96,5 +103,8 @@ void check(const TransformRules &rules);
 // The steps that apply, in a fixed order: codelets, loops, splits by place and radix. Every problem that can be reached
 // by them has some.
 std::vector<TransformStep> steps_of(const TransformProblem &problem, const TransformRules &rules);
+
+// For messages.
+std::string to_string(const std::vector<TransformStep> &steps);
 
 }  // namespace halidegym

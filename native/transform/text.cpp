@@ -1,5 +1,6 @@
 #include "transform/text.h"
 
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -20,16 +21,21 @@ std::optional<SplitPlace> place_of(std::string_view name) {
 
 class PlanReader {
 public:
-    explicit PlanReader(std::string_view text) : text_(text) {}
+    PlanReader(std::string_view text, bool may_be_open) : text_(text), may_be_open_(may_be_open) {}
 
     // Steps are checked as they are read, which bounds the depth.
     PlanNodeRef node(const TransformProblem &problem) {
         skip_spaces();
         const size_t start = at_;
+        if (may_be_open_ && text_.substr(at_).starts_with('?')) {
+            at_++;
+            return nullptr;
+        }
         PlanNode node{step(), nullptr, nullptr};
         if (!applies(node.step, problem)) {
             fail(start, to_string(node.step) + " does not apply to the problem " + to_string(problem) +
-                            "; among the steps that do are " + name_applicable_steps(problem));
+                            "; among the steps that do are " +
+                            to_string(steps_of(problem, {.rules = StepRules::Wide})));
         }
         const SubProblems subs = sub_problems(problem, node.step);
         for (size_t i = 0; i < subs.size(); i++) {
@@ -111,41 +117,43 @@ private:
     }
 
     std::string_view text_;
+    bool may_be_open_;
     size_t at_ = 0;
 };
 
 }  // namespace
 
 PlanNodeRef parse_plan(const TransformProblem &problem, std::string_view text) {
-    PlanReader reader(text);
+    PlanReader reader(text, false);
+    PlanNodeRef root = reader.node(problem);
+    reader.expect_end();
+    return root;
+}
+
+PlanNodeRef parse_partial_plan(const TransformProblem &problem, std::string_view text) {
+    PlanReader reader(text, true);
     PlanNodeRef root = reader.node(problem);
     reader.expect_end();
     return root;
 }
 
 TransformStep parse_step(std::string_view text) {
-    PlanReader reader(text);
+    PlanReader reader(text, false);
     const TransformStep step = reader.step();
     reader.expect_end();
     return step;
 }
 
-std::string to_string(const PlanNode &node) {
-    std::string text = to_string(node.step);
-    for (const PlanNode *child : {node.first.get(), node.second.get()}) {
-        if (child) {
-            text += " (" + to_string(*child) + ")";
-        }
+std::string to_string(const PlanNode *plan) {
+    if (!plan) {
+        return "?";
+    }
+    std::string text = to_string(plan->step);
+    const std::array children{plan->first.get(), plan->second.get()};
+    for (size_t i = 0; i < num_sub_problems(plan->step.kind); i++) {
+        text += " (" + to_string(children[i]) + ")";
     }
     return text;
-}
-
-std::string name_applicable_steps(const TransformProblem &problem) {
-    std::string names;
-    for (const TransformStep &step : steps_of(problem, {.rules = StepRules::Wide})) {
-        names += (names.empty() ? "" : ", ") + to_string(step);
-    }
-    return names;
 }
 
 }  // namespace halidegym
