@@ -55,7 +55,7 @@ def test_parts_of_a_collection() -> None:
     assert len(both.schedules) == 16
     assert both.split("test").pipelines == both.on_threads(2).pipelines == ("b",)
     assert both.at_least(14, pipelines=2) is both
-    with pytest.raises(InvalidParameter, match="14 measured schedules of 2 pipelines; 15 of 2 .* halidegym collect"):
+    with pytest.raises(InvalidParameter, match=r"14 measured schedules of 2 pipelines; 15 of 2 .* halidegym collect"):
         both.at_least(15, pipelines=2)
 
 
@@ -64,7 +64,7 @@ def test_run_times_of_another_machine_are_refused_unless_they_are_meant(tmp_path
     path = tmp_path / file_name(OTHER)
     other.save(path)
     for place in (path, tmp_path):
-        with pytest.raises(InvalidParameter, match="another machine: another one.*--allow-other-machine"):
+        with pytest.raises(InvalidParameter, match=r"another machine: another one.*--allow-other-machine"):
             MeasuredCollection.load(place)
         assert MeasuredCollection.load(place, allow_other_machine=True).machine == OTHER
     other.save(tmp_path / "measured-third.parquet")
@@ -75,7 +75,7 @@ def test_run_times_of_another_machine_are_refused_unless_they_are_meant(tmp_path
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match="no measured schedules in .*halidegym collect -o"):
+    with pytest.raises(InvalidParameter, match=r"no measured schedules in .*halidegym collect -o"):
         MeasuredCollection.load(tmp_path)
     with pytest.raises(FormatError, match=r"Cannot read .*nowhere.* Check the path"):
         MeasuredCollection.load(tmp_path / "nowhere.parquet")
