@@ -18,6 +18,7 @@ from halidegym.evaluation.commands.play import play
 from halidegym.evaluation.commands.playthroughs import playthroughs
 from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
+from halidegym.evaluation.commands.samples import samples
 from halidegym.evaluation.commands.schedule import schedule
 from halidegym.evaluation.commands.speed import speed
 from halidegym.evaluation.commands.suites import list_pipelines, suites
@@ -62,6 +63,7 @@ for command in (
     time_command,
     timings_command,
     collect_command,
+    samples,
     train,
     timing_check_command,
     calibrate_command,
