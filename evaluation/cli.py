@@ -10,6 +10,7 @@ from halidegym.evaluation.arguments.options import Failure
 from halidegym.evaluation.commands.calibrate import calibrate_command
 from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
+from halidegym.evaluation.commands.explore import explore
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
 from halidegym.evaluation.commands.play import play
@@ -54,6 +55,7 @@ def main() -> None:
 for command in (
     schedule,
     play,
+    explore,
     list_pipelines,
     suites,
     time_command,
