@@ -32,7 +32,7 @@ def search_page(plan: Plan, space: Space) -> str:
     page = (folder / "search_page.html").read_text(encoding="utf-8")
     parts = {
         "@title@": html.escape(f"{plan.schedule.problem.name}: a search by {plan.agent.partition('(')[0]}"),
-        "@facts@": "".join(f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in _facts(plan).items()),
+        "@facts@": "".join(f"<div><dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd></div>" for k, v in _facts(plan).items()),
         "@nest@": _nest(tree.nodes[tree.paths[0].nodes[-1]], len(tree.nodes), 120),
         "@cpp@": html.escape(schedule.cpp().strip()),
         "@python@": html.escape(schedule.python().strip()),
