@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from halidegym.evaluation.arguments.options import Failure
+from halidegym.evaluation.commands.bench import bench
 from halidegym.evaluation.commands.calibrate import calibrate_command
+from halidegym.evaluation.commands.collect import collect_command
 from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
 from halidegym.evaluation.commands.explore import explore
@@ -25,6 +27,7 @@ from halidegym.evaluation.commands.time_schedules import time_command
 from halidegym.evaluation.commands.timing_check import timing_check_command
 from halidegym.evaluation.commands.timings import timings_command
 from halidegym.evaluation.commands.train import train
+from halidegym.evaluation.commands.validate import validate_command
 from halidegym.native._core import Error
 
 
@@ -60,10 +63,13 @@ for command in (
     suites,
     time_command,
     timings_command,
+    collect_command,
     train,
     timing_check_command,
     calibrate_command,
     demo,
+    bench,
+    validate_command,
     parity,
     optima,
     optimality,

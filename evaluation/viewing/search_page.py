@@ -32,7 +32,7 @@ def search_page(plan: Plan, space: Space) -> str:
     page = (folder / "search_page.html").read_text(encoding="utf-8")
     parts = {
         "@title@": html.escape(f"{plan.schedule.problem.name}: a search by {plan.agent.partition('(')[0]}"),
-        "@facts@": "".join(f"<div><dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd></div>" for k, v in _facts(plan).items()),
+        "@facts@": "".join(_fact(name, text) for name, text in _facts(plan).items()),
         "@nest@": _nest(tree.nodes[tree.paths[0].nodes[-1]], len(tree.nodes), 120),
         "@cpp@": html.escape(schedule.cpp().strip()),
         "@python@": html.escape(schedule.python().strip()),
@@ -61,6 +61,10 @@ def _facts(plan: Plan) -> Mapping[str, str]:
     if plan.run_time is not None:
         facts["Measured"] = f"{1000 * plan.run_time:.4g} ms, the best of {plan.measurements} schedules"
     return facts
+
+
+def _fact(name: str, text: str) -> str:
+    return f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd></div>"
 
 
 def _data(plan: Plan, tree: SearchTree) -> Mapping[str, Any]:
