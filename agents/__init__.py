@@ -3,6 +3,7 @@
 from halidegym.agents import reference
 from halidegym.agents.agent import Agent
 from halidegym.agents.iterated import IteratedSearch
+from halidegym.agents.language_model import LanguageModelAgent
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policy_agent import PolicyAgent
@@ -31,6 +32,7 @@ __all__ = [
     "GuidedReplay",
     "Improvement",
     "IteratedSearch",
+    "LanguageModelAgent",
     "Plan",
     "PolicyAgent",
     "PolicyGuidedMCTS",

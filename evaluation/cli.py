@@ -12,6 +12,7 @@ from halidegym.evaluation.commands.calibrate import calibrate_command
 from halidegym.evaluation.commands.collect import collect_command
 from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
+from halidegym.evaluation.commands.explore import explore
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
 from halidegym.evaluation.commands.play import play
@@ -58,6 +59,7 @@ def main() -> None:
 for command in (
     schedule,
     play,
+    explore,
     list_pipelines,
     suites,
     time_command,
