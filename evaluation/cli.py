@@ -10,6 +10,7 @@ from halidegym.evaluation.arguments.options import Failure
 from halidegym.evaluation.commands.calibrate import calibrate_command
 from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
+from halidegym.evaluation.commands.judge import judge_command
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
 from halidegym.evaluation.commands.playthroughs import playthroughs
@@ -59,6 +60,7 @@ for command in (
     train,
     timing_check_command,
     calibrate_command,
+    judge_command,
     demo,
     parity,
     optima,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -44,6 +46,13 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def to(self, device: torch.device) -> Batch:
+        """The batch on a device."""
+        tensors: dict[str, Any] = {
+            name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)
+        }
+        return dataclasses.replace(self, **tensors)
 
     @classmethod
     def of(cls, schedules: Sequence[MeasuredSchedule], dtype: torch.dtype = torch.float32) -> Batch:
