@@ -147,9 +147,9 @@ class _Training:
                 member = _Member(settings, self._drawn(number), self._start, number)
                 if self._unfinished is not None:
                     member.go_on(self._unfinished)
-                on_begin(f"Training model {number + 1} of {settings.members}", settings.epochs - member.epoch)
-                if member.epoch == 0:
+                else:
                     self._judge(member, {}, logs)
+                on_begin(f"Training model {number + 1} of {settings.members}", settings.epochs - member.epoch)
                 while not member.is_done:
                     self._judge(member, {"train/loss": member.take_epoch()}, logs)
                     on_step(f"Model {number + 1}, epoch {member.epoch}")

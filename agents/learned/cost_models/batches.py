@@ -80,7 +80,8 @@ class Batch:
         np.minimum.at(fastest, group, times)
 
         def tensor(array: NDArray[np.float64] | NDArray[np.float32]) -> Tensor:
-            return torch.from_numpy(array).to(dtype)
+            # A copy, whose place in memory is aligned alike each time, and rounding the same.
+            return torch.tensor(array, dtype=dtype)
 
         return cls(
             algorithm_features=tensor(np.concatenate(algorithm_rows)),

@@ -40,7 +40,7 @@ class CostNetwork(nn.Module):
     def __init__(self, weights: Weights) -> None:
         super().__init__()
         for name, tensor in weights.tensors().items():
-            self.register_parameter(name, nn.Parameter(torch.from_numpy(tensor)))
+            self.register_parameter(name, nn.Parameter(torch.tensor(tensor)))
 
     def weights(self) -> Weights:
         """The parameters as they are now."""

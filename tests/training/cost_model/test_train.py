@@ -46,7 +46,7 @@ def test_a_training_that_was_cut_off_goes_on_as_if_it_had_not_been(
     settings = with_settings(members=2, epochs=4)
     whole = train_cost_model(settings, TRAIN, VALIDATION, tmp_path / "whole")
     assert len(set(whole.members)) == 2
-    for epochs in (1, 3, 6):
+    for epochs in (0, 3, 6):
         left = iter(range(epochs))
 
         def cut_off(_text: str, left: Any = left) -> None:
