@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from halidegym.evaluation.arguments.options import Failure
+from halidegym.evaluation.commands.bench import bench
 from halidegym.evaluation.commands.calibrate import calibrate_command
 from halidegym.evaluation.commands.collect import collect_command
 from halidegym.evaluation.commands.demo import demo
@@ -14,6 +15,7 @@ from halidegym.evaluation.commands.distribution import distribution
 from halidegym.evaluation.commands.judge import judge_command
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
+from halidegym.evaluation.commands.play import play
 from halidegym.evaluation.commands.playthroughs import playthroughs
 from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
@@ -25,6 +27,7 @@ from halidegym.evaluation.commands.time_schedules import time_command
 from halidegym.evaluation.commands.timing_check import timing_check_command
 from halidegym.evaluation.commands.timings import timings_command
 from halidegym.evaluation.commands.train import train
+from halidegym.evaluation.commands.validate import validate_command
 from halidegym.native._core import Error
 
 
@@ -54,6 +57,7 @@ def main() -> None:
 
 for command in (
     schedule,
+    play,
     list_pipelines,
     suites,
     time_command,
@@ -64,6 +68,8 @@ for command in (
     calibrate_command,
     judge_command,
     demo,
+    bench,
+    validate_command,
     parity,
     optima,
     optimality,

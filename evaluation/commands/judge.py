@@ -8,7 +8,7 @@ import click
 
 from halidegym.evaluation.arguments.options import integers
 from halidegym.evaluation.arguments.paths import OutputFile
-from halidegym.evaluation.commands.train.options import needs_extra
+from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.judged import allow_other_machine_option, judged_cells, judged_table, measured_argument
 from halidegym.evaluation.output.pages import write_table
@@ -33,7 +33,7 @@ _SPLITS = {"train": "train", "validation": "validation", "test": "test", "named"
 )  # fmt: skip
 @click.option("-o", "--output", type=OutputFile(), help="Also write the table to this CSV file.")
 @allow_other_machine_option
-@needs_extra
+@needs_extra("train")
 def judge_command(
     data: Path,
     files: tuple[Path, ...],

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from halidegym.evaluation.arguments.paths import OutputFile
-from halidegym.evaluation.commands.train.options import config_option, needs_extra
+from halidegym.evaluation.commands.extras import needs_extra
+from halidegym.evaluation.commands.train.options import config_option
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.judged import allow_other_machine_option, judged_cells, judged_table, measured_argument
 from halidegym.evaluation.output.pages import write_table
@@ -28,7 +29,7 @@ _FEWEST_SCHEDULES, _FEWEST_PIPELINES = 30, 4
 @config_option("cost-model")
 @click.option("--compare", type=OutputFile(), help="Also train models of every kind, and write a table as CSV.")
 @allow_other_machine_option
-@needs_extra
+@needs_extra("train")
 def cost_model(data: Path, output: Path, config: str, compare: Path | None, allow_other_machine: bool) -> None:
     """Train a cost model on the run times that `halidegym collect` measured into DATA.
 
