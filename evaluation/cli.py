@@ -13,6 +13,7 @@ from halidegym.evaluation.commands.collect import collect_command
 from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
 from halidegym.evaluation.commands.explore import explore
+from halidegym.evaluation.commands.judge import judge_command
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
 from halidegym.evaluation.commands.play import play
@@ -69,6 +70,7 @@ for command in (
     train,
     timing_check_command,
     calibrate_command,
+    judge_command,
     demo,
     bench,
     validate_command,

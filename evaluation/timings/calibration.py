@@ -8,9 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from halidegym.agents import proposals
 from halidegym.agents.learned.cost_models.figures import rank_correlation
 from halidegym.agents.proposals import Proposal
