@@ -17,6 +17,7 @@ MIN_ROUNDS = 6
 
 _SAMPLES_PER_TURN = 3
 _LONG_SAMPLE_S = 0.3  # is enough for a turn, undisturbed
+_SHORT_SAMPLES_PER_TURN, _TURN_S = 12, 0.03
 
 Turn: TypeAlias = tuple[float, bool]
 """Seconds per run, and whether it was disturbed; see `Sample`."""
@@ -33,6 +34,7 @@ class Entrant:
     Attributes:
         start: runs the kernel in a new process.
         check: compares its output with the expected one.
+        by_work: whether its turns count by the seconds in which cores worked for it, whether they were disturbed or not.
         failure: why it does not run, or not any more.
         samples: all that were taken.
         turns: its turns; empty if it failed.
@@ -41,6 +43,7 @@ class Entrant:
 
     start: Callable[[], RunningKernel]
     check: Callable[[RunningKernel], None]
+    by_work: bool = False
     failure: KernelFailed | None = None
     samples: list[Sample] = dataclasses.field(default_factory=list)
     turns: list[Turn] = dataclasses.field(default_factory=list)
@@ -53,17 +56,37 @@ class Entrant:
         begin = time.perf_counter()
         try:
             with self.start() as running:
-                taken = [running.sample()]
-                while len(taken) < _SAMPLES_PER_TURN and (taken[-1].disturbed or running.shortest_s < _LONG_SAMPLE_S):
-                    taken.append(running.sample())
+                taken = _samples(running)
                 self.check(running)
-            best = min(taken, key=lambda sample: (sample.disturbed, sample.run_s))
             self.samples.extend(taken)
-            self.turns.append((best.run_s, best.disturbed))
+            if self.by_work:
+                self.turns.append((min(sample.work_s for sample in taken), False))
+            else:
+                best = min(taken, key=lambda sample: (sample.disturbed, sample.run_s))
+                self.turns.append((best.run_s, best.disturbed))
         except KernelFailed as failed:
             self.failure = failed
             self.turns.clear()
         self.run_s += time.perf_counter() - begin
+
+    def is_beaten_by(self, baseline: Entrant, worth: float) -> bool:
+        """Whether the first turns, if nothing disturbed them, show that this is not so many times as fast."""
+        if not (self.turns and baseline.turns):
+            return False
+        (own, is_disturbed), (base, base_is_disturbed) = self.turns[0], baseline.turns[0]
+        return base < worth * own and not (is_disturbed or base_is_disturbed)
+
+
+def _samples(running: RunningKernel) -> list[Sample]:
+    taken = [running.sample()]
+    while len(taken) < _samples_wanted(running) and (taken[-1].disturbed or running.shortest_s < _LONG_SAMPLE_S):
+        taken.append(running.sample())
+    return taken
+
+
+def _samples_wanted(running: RunningKernel) -> int:
+    """Starting the process takes longer than many short samples, and of these some are undisturbed on a busy machine."""
+    return max(_SAMPLES_PER_TURN, min(_SHORT_SAMPLES_PER_TURN, math.ceil(_TURN_S / running.shortest_s)))
 
 
 def ratio_of(turns: Sequence[Turn], baseline: Sequence[Turn]) -> tuple[float, float, float]:
