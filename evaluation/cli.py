@@ -8,6 +8,7 @@ import click
 
 from halidegym.evaluation.arguments.options import Failure
 from halidegym.evaluation.commands.calibrate import calibrate_command
+from halidegym.evaluation.commands.collect import collect_command
 from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
 from halidegym.evaluation.commands.optimality import optima, optimality
@@ -56,6 +57,7 @@ for command in (
     suites,
     time_command,
     timings_command,
+    collect_command,
     train,
     timing_check_command,
     calibrate_command,

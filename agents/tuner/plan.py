@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from halidegym.agents.plan import Plan
 from halidegym.envs.schedules.schedule import Schedule
 
-
 ADAMS2019, TRUSTED = "Adams2019's schedule", "the trusted schedule"
 
 

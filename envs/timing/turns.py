@@ -69,6 +69,11 @@ class Entrant:
             self.turns.clear()
         self.run_s += time.perf_counter() - begin
 
+    @property
+    def counted(self) -> list[Sample]:
+        """The samples, with the seconds that count."""
+        return [Sample(s.work_s, False, s.work_s) for s in self.samples] if self.by_work else self.samples
+
     def is_beaten_by(self, baseline: Entrant, worth: float) -> bool:
         """Whether the first turns, if nothing disturbed them, show that this is not so many times as fast."""
         if not (self.turns and baseline.turns):
@@ -110,3 +115,19 @@ def are_precise(entrants: Sequence[Entrant], precision: float) -> bool:
         if low < ratio / (1 + precision) or high > ratio * (1 + precision):
             return False
     return True
+
+
+def without_drift(turns: Sequence[Sequence[Turn]]) -> list[list[Turn]]:
+    """The turns of all entrants, the rounds made equally fast.
+
+    The machine's speed drifts, with the temperature and with what others run on the cores beside. An entrant's turns
+    relative to its own median tell how fast a round was, and the median of that over the entrants is taken out.
+    """
+    medians = [statistics.median(seconds for seconds, _ in own) if own else math.nan for own in turns]
+    paces = []
+    for number in range(max(map(len, turns), default=0)):
+        shares = [own[number][0] / median for own, median in zip(turns, medians, strict=True) if number < len(own)]
+        paces.append(statistics.median(shares))
+    return [
+        [(seconds / pace, disturbed) for (seconds, disturbed), pace in zip(own, paces, strict=False)] for own in turns
+    ]

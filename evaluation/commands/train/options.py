@@ -15,7 +15,7 @@ from halidegym.evaluation.output.console import output_console
 if TYPE_CHECKING:
     from halidegym.training.imitation.imitate import Imitated
 
-_EXTRA = ("pydantic", "yaml", "torch", "tensorboard", "stable_baselines3", "sb3_contrib")
+_EXTRA = ("pydantic", "yaml", "torch", "tensorboard", "stable_baselines3", "sb3_contrib", "pyarrow")
 
 
 def config_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
