@@ -1,4 +1,4 @@
-"""New schedules from old ones: variations, crossings, and the same for other numbers of cores.
+"""New schedules from old ones: variations, also for other numbers of cores, and crossings; and descents that dare more.
 
 What experts write differs from what the cost model likes by few decisions (few large tasks, long strips, a Func computed
 where another one is). `proposals.neighbours` replays the decisions after a change by their number, and leaves it to the cost
@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
 
 from halidegym.agents.proposals import Proposal
-from halidegym.agents.proposals.descents import Choice, descend, nearly_cheapest
+from halidegym.agents.proposals.descents import descend, nearly_cheapest
 from halidegym.agents.tuner.likeness import Step, distances, likest, steps_of
 from halidegym.native._core import Expansion, Space, State
 
@@ -53,11 +52,6 @@ def crossing(a: Proposal, b: Proposal, rng: random.Random) -> Proposal:
     return descend("crossing", a.state.space.initial_state(), (), choose)
 
 
-def transfer(parent: Proposal, space: Space) -> Proposal:
-    """The same schedule as nearly as it can be made for another number of cores."""
-    return descend("transfer", space.initial_state(), (), _following(steps_of(parent)))
-
-
 def bold_descent(space: Space, rate: float, rng: random.Random) -> Proposal:
     """A greedy descent that takes at some of its decisions any place at all, and only the sizes by their cost."""
 
@@ -65,10 +59,6 @@ def bold_descent(space: Space, rate: float, rng: random.Random) -> Proposal:
         return _any_place(expansion, rng) if rng.random() < rate else nearly_cheapest(expansion, rng, 1)
 
     return descend("bold", space.initial_state(), (), choose)
-
-
-def _following(steps: Sequence[Step]) -> Choice:
-    return lambda state, expansion: likest(expansion, steps[state.num_decisions_made])
 
 
 def _another(expansion: Expansion, step: Step, rng: random.Random) -> int:

@@ -70,7 +70,7 @@ def predict(known: Matrix, log_times: Vector, unknown: Matrix) -> Prediction:
 def _log_evidence(kernel: Matrix, noise: float, targets: Vector) -> float:
     """How well a kernel explains the targets, at its best scale; up to a constant."""
     factor = np.linalg.cholesky(kernel + noise * np.eye(len(targets)))
-    explained = float(np.mean(np.linalg.solve(factor, targets) ** 2))
+    explained = max(float(np.mean(np.linalg.solve(factor, targets) ** 2)), 1e-9)
     return -0.5 * len(targets) * math.log(explained) - float(np.log(np.diag(factor)).sum())
 
 
