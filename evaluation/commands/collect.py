@@ -15,7 +15,7 @@ from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.arguments.options import integers, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
-from halidegym.evaluation.commands.train.options import needs_extra
+from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.native.weights import load_weights
@@ -44,7 +44,7 @@ _GENERATED = 10_000
               help="A .weights file to search with, besides the shipped ones; may be repeated.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the schedules.")
 @pipeline_options
-@needs_extra
+@needs_extra("train")
 @with_pipeline_help
 def collect_command(
     names: tuple[str, ...],

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import pipelines_for_tests
+from collections_for_tests import measured_collection
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
@@ -30,7 +31,6 @@ from halidegym.training.measured.collect import Collector, CollectSettings, Want
 from halidegym.training.measured.collection import MeasuredCollection, file_name
 from halidegym.training.measured.sets import NotCollected, Recipe, SetName, draw
 from halidegym.training.measured.store import MeasuredStore
-from measured_for_tests import measured_collection
 
 pytest.importorskip("pyarrow", reason="an optional dependency")
 

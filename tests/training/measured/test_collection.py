@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from collections_for_tests import measured_collection
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.training.measured.card import data_card
 from halidegym.training.measured.collection import MeasuredCollection, file_name
 from halidegym.training.measured.sets import SetName
-from measured_for_tests import measured_collection
 
 pa = pytest.importorskip("pyarrow", reason="an optional dependency")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from collections_for_tests import measured_collection, measured_schedules
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.sources import load_problem
 from halidegym.evaluation.cli import main
@@ -23,7 +24,6 @@ from halidegym.native._core import FormatError
 from halidegym.native.weights import builtin_weights, save_weights
 from halidegym.training.measured.collection import MeasuredCollection, file_name
 from halidegym.training.measured.samples import read_sample, sample, write_samples
-from measured_for_tests import measured_collection, measured_schedules
 
 RETRAIN = Path(hl.__file__).parent / "bin/adams2019_retrain_cost_model"
 
