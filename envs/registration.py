@@ -20,7 +20,11 @@ def register_environments() -> None:
     if SYNTHETIC_TREE not in gym.registry:
         gym.register(id=SYNTHETIC_TREE, entry_point="halidegym.envs.synthetic_tree:SyntheticTreeEnv")
     if TRANSFORM_PLAN not in gym.registry:
-        gym.register(id=TRANSFORM_PLAN, entry_point="halidegym.envs.transform.plan_env:TransformPlanEnv")
+        gym.register(
+            id=TRANSFORM_PLAN,
+            entry_point="halidegym.envs.transform.plan_env:TransformPlanEnv",
+            vector_entry_point="halidegym.envs.transform.plan_vector:TransformPlanVector",
+        )
     if HALIDE_SCHEDULE_HARDWARE not in gym.registry:
         gym.register(
             id=HALIDE_SCHEDULE_HARDWARE,

@@ -797,8 +797,16 @@ class TransformSpace(_Value):
         Raises:
             InvalidParameter: the text is that of no plan, or a step is none of this space.
         """
-    def problem(self, state: TransformState) -> tuple[int, int, int, int, int, int, bool, int, int] | None:
-        """The first open problem: n, is, os, v, iv, ov, scaled, ws, wv; None if the plan is complete."""
+    def problem(self, problem: int) -> TransformProblem:
+        """One of the problems. They come after those that their steps leave; the last one is the whole transform."""
+    def choices(self, problem: int) -> list[tuple[str, list[int]]]:
+        """The steps that apply to a problem, each with the problems that it leaves."""
+    def model_cost_of(self, problem: int, sub_plan: str) -> float:
+        """Microseconds of a sub-plan of a problem by the model, alone.
+
+        Raises:
+            InvalidParameter: a step of the sub-plan is none of this space.
+        """
     def steps(self, state: TransformState) -> list[tuple[int, str]]:
         """The decisions: number of the open problem, counted from the left, and the step that is taken about it."""
     def root(self) -> TransformState: ...

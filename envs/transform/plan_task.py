@@ -68,7 +68,7 @@ class PlanTask:
     ) -> None:
         check_kind(bool, estimates=estimates)
         check_form(form)
-        sizes = tuple(n) if isinstance(n, Sequence) and not isinstance(n, str) else (n,)
+        sizes = tuple(n) if isinstance(n, Sequence) else (n,)
         if not sizes:
             raise InvalidParameter("n=() has no size: give one, such as 1024, or several")
         self.spaces = tuple(
