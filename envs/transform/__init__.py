@@ -1,0 +1,1 @@
+"""An adaptive library for discrete Fourier transforms: plans, and what they take."""
