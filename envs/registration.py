@@ -7,6 +7,8 @@ HALIDE_SCHEDULE_HARDWARE = "HalideScheduleHardware-v0"
 HALIDE_SCHEDULE_REPLAY = "HalideScheduleReplay-v0"
 SYNTHETIC_TREE = "SyntheticTree-v0"
 TRANSFORM_PLAN = "TransformPlan-v0"
+TRANSFORM_PLAN_HARDWARE = "TransformPlanHardware-v0"
+TRANSFORM_PLAN_REPLAY = "TransformPlanReplay-v0"
 
 
 def register_environments() -> None:
@@ -37,4 +39,17 @@ def register_environments() -> None:
             id=HALIDE_SCHEDULE_REPLAY,
             entry_point="halidegym.envs.timed_halide_schedule:make_replayed",
             vector_entry_point="halidegym.envs.timed_halide_schedule:make_replayed_vector",
+        )
+    if TRANSFORM_PLAN_HARDWARE not in gym.registry:
+        gym.register(
+            id=TRANSFORM_PLAN_HARDWARE,
+            entry_point="halidegym.envs.transform.timed_plan:make_measured",
+            vector_entry_point="halidegym.envs.transform.timed_plan:make_measured_vector",
+            nondeterministic=True,
+        )
+    if TRANSFORM_PLAN_REPLAY not in gym.registry:
+        gym.register(
+            id=TRANSFORM_PLAN_REPLAY,
+            entry_point="halidegym.envs.transform.timed_plan:make_replayed",
+            vector_entry_point="halidegym.envs.transform.timed_plan:make_replayed_vector",
         )

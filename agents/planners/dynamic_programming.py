@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +40,7 @@ class DynamicProgramming(Agent):
     do its problem is none.
 
     Attributes:
-        rounds: samples of each way; the ways of a problem take turns, and the median counts.
+        rounds: samples of each way; the ways of a problem take turns, and the least of each counts, as disturbances only add.
         samples_s: seconds that a sample runs.
         radix_limit: largest radix of a split that is tried.
         timer: what times ways; None for the model of the space.
@@ -135,7 +134,7 @@ class DynamicProgramming(Agent):
         if self.timer is None or by_model:
             return [space.model_cost_of(index, candidate) for candidate in candidates]
         turns = self.timer.race_ways(space.problem(index), candidates, rounds=self.rounds, sample_s=self.samples_s)
-        return [statistics.median(samples) for samples in turns]
+        return [min(samples) for samples in turns]
 
 
 def actions_to(space: TransformSpace, state: TransformState) -> tuple[int, ...]:

@@ -54,7 +54,7 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
     ## Observation Space
 
     A `Dict` of arrays of fixed shape, float32 unless said otherwise; M is the most steps that a plan of any of the sizes
-    has. `tables(observation)` gives `steps` its two dimensions back.
+    has, those of `room` included. `tables(observation)` gives `steps` its two dimensions back.
 
     | Key | Space | Content |
     |---|---|---|
@@ -101,6 +101,7 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
     | Argument | Default | Meaning |
     |---|---|---|
     | `n` | 1024 | size of the transform, or a sequence of sizes |
+    | `room` | none | further sizes, which observations and actions have room for, though no episode is about them |
     | `space` | `"basic"` | `"lanes"`: codelets of all L, not only the widest; `"wide"`: scratch memory and all radices |
     | `lanes` | `(1, 2, 4)` | complex numbers in a vector register: which L there are |
     | `context` | 0.0 | nanoseconds a number where the halves of a split do not fit each other, see below |
@@ -138,6 +139,7 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
         self,
         n: int | Sequence[int] = 1024,
         *,
+        room: int | Sequence[int] = (),
         space: Literal["basic", "lanes", "wide"] = "basic",
         lanes: Sequence[int] | None = None,
         context: float = 0.0,
@@ -158,6 +160,7 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
         self.render_mode = render_mode
         self.task = PlanTask(
             n,
+            room=room,
             space=space,
             lanes=lanes,
             context=context,

@@ -83,6 +83,13 @@ def test_actions_mean_the_same_for_all_sizes() -> None:
         assert small.state.text.startswith(small.actions[action])
 
 
+def test_room_makes_environments_of_one_shape() -> None:
+    small, large = TransformPlanEnv((16, 64), room=4096), TransformPlanEnv(4096, room=(64, 16))
+    assert small.actions == large.actions
+    assert small.observation_space == large.observation_space
+    assert {small.reset(seed=seed) and small.space.n for seed in range(20)} == {16, 64}
+
+
 def test_rewards() -> None:
     plan, rng = "split 4 inplace (codelet 1) (codelet 4)", np.random.default_rng(2)
     space = TransformSpace(16, space="lanes")
