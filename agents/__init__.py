@@ -3,6 +3,7 @@
 from halidegym.agents import reference
 from halidegym.agents.agent import Agent
 from halidegym.agents.iterated import IteratedSearch
+from halidegym.agents.language_model import LanguageModelAgent
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policy_agent import PolicyAgent
@@ -17,6 +18,8 @@ from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.soft_sampling import SoftSampling
 from halidegym.agents.planners.tag import TAG
 from halidegym.agents.planners.uct import UCT
+from halidegym.agents.tuner.autotune import Autotune
+from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.envs.problems.rules import Rules
 
 __all__ = [
@@ -25,6 +28,7 @@ __all__ = [
     "TAG",
     "UCT",
     "Agent",
+    "Autotune",
     "BeamSearch",
     "Candidate",
     "DynamicProgramming",
@@ -33,11 +37,13 @@ __all__ = [
     "GuidedReplay",
     "Improvement",
     "IteratedSearch",
+    "LanguageModelAgent",
     "Plan",
     "PolicyAgent",
     "PolicyGuidedMCTS",
     "RandomSearch",
     "Rules",
     "SoftSampling",
+    "TunedPlan",
     "reference",
 ]
