@@ -1,1 +1,1 @@
-"""An adaptive library for discrete Fourier transforms: plans, and what they take."""
+"""Fourier transforms: plans to choose, what they cost, and the environments about them."""

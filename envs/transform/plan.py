@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halidegym.envs.transform.random_input import transformed_by_numpy
 from halidegym.native import _core
-from halidegym.native.checks import check_at_least, check_kind, check_seed
+from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_at_least, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +49,8 @@ class TransformPlan:
 
     def __post_init__(self) -> None:
         check_at_least(2, 65536, n=self.n)
-        check_kind(str, text=self.text)
+        if not isinstance(self.text, str):
+            raise InvalidParameter(f"text={shown(self.text)} is no text of a plan; give a str")
         native = _core.TransformPlan(int(self.n), self.text)
         object.__setattr__(self, "n", native.n)
         object.__setattr__(self, "text", native.text)
@@ -95,10 +98,4 @@ class TransformPlan:
         """Time the plan in this process, hot, while no one else of this user measures: as a finalist is timed."""
         from halidegym.envs.transform.measuring import time_alone
 
-        return time_alone(self, settings)
-
-
-def transformed_by_numpy(n: int, seed: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """Random numbers, and their transform by NumPy."""
-    numbers = np.random.default_rng(check_seed(seed)).standard_normal((n, 2)).view(np.complex128)[:, 0].copy()
-    return numbers, np.fft.fft(numbers)
+        return time_alone(self.n, self.text, settings)

@@ -38,6 +38,11 @@ class TransformProblemKey:
         return f"transform {self.n} {self.space}"
 
 
+def recorded_cost(timing: Timing) -> float:
+    """Microseconds."""
+    return timing.median_s * 1e6
+
+
 class TransformReplay:
     """Answers from a record, without a clock: equal questions get equal answers, bit for bit.
 
@@ -84,7 +89,7 @@ class TransformReplay:
                 f"{database.path} has times of the machines {', '.join(machines)}. Choose one: machine=..."
             )
         self.recorded = {
-            record.key.schedule: record.result.median_s * 1e6
+            record.key.schedule: recorded_cost(record.result)
             for record in records
             if record.key.machine == (machine or record.key.machine) and isinstance(record.result, Timing)
         }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import statistics
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Protocol, TypeVar
@@ -16,7 +15,7 @@ from halidegym.envs.timing.machine import measuring, this_machine
 from halidegym.envs.timing.measurements import Timing, median_interval
 from halidegym.envs.transform import measuring as worker
 from halidegym.envs.transform.plan import TransformPlan
-from halidegym.envs.transform.records import TransformProblemKey
+from halidegym.envs.transform.records import TransformProblemKey, recorded_cost
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.native import _core
 from halidegym.native._core import InternalError
@@ -46,9 +45,9 @@ class Standing:
 
     Attributes:
         plan: its text.
-        cost: microseconds: median over the rounds.
-        ratio: of its time to the winner's: median over the rounds.
-        low: end of an interval that covers the true median of the ratio with a confidence of 95 % (from six rounds on).
+        cost: microseconds: the least of all rounds, as disturbances only add.
+        ratio: of its cost to the winner's.
+        low: end of an interval that covers the median ratio of a round with a confidence of 95 % (from six rounds on).
         high: its other end.
     """
 
@@ -75,7 +74,7 @@ class TransformTimer:
         remeasure: measure even what is on record.
 
     Attributes:
-        evaluations: plans measured.
+        evaluations: plans, or sub-plans of a problem, that were timed.
         executed_s: seconds spent in running them.
     """
 
@@ -100,7 +99,7 @@ class TransformTimer:
             wanted = dataclasses.replace(self._key(""), schedule="")
             for record in self._database.records():
                 if dataclasses.replace(record.key, schedule="") == wanted and isinstance(record.result, Timing):
-                    self._costs[record.key.schedule] = record.result.median_s * 1e6
+                    self._costs[record.key.schedule] = recorded_cost(record.result)
         self._least = min(self._costs.values(), default=math.inf)
         self._unwritten: list[Record] = []
         self._to_repeat: dict[
@@ -143,12 +142,11 @@ class TransformTimer:
         settings = self.settings
         with measuring():
             turns = self._call(worker.take_turns, distinct, settings, settings.final_rounds, settings.final_sample_s)
-        medians = [statistics.median(samples) for samples in turns]
-        winner = turns[medians.index(min(medians))]
+        winner = min(turns, key=min)
         standings = []
-        for plan, samples, median in zip(distinct, turns, medians, strict=True):
-            ratios = [own / best for own, best in zip(samples, winner, strict=True)]
-            standings.append(Standing(plan, median * 1e6, statistics.median(ratios), *median_interval(ratios)))
+        for plan, samples in zip(distinct, turns, strict=True):
+            low, high = median_interval([own / best for own, best in zip(samples, winner, strict=True)])
+            standings.append(Standing(plan, min(samples) * 1e6, min(samples) / min(winner), low, high))
         return sorted(standings, key=lambda standing: standing.cost)
 
     def race_ways(
@@ -157,6 +155,8 @@ class TransformTimer:
         """Microseconds of sub-plans of one problem in each round, on buffers with the problem's strides, hot."""
         with measuring():
             turns = self._call(worker.take_turns_at, problem, list(ways), self.settings, rounds, sample_s)
+        self.evaluations += len(ways)
+        self.executed_s += len(ways) * rounds * sample_s
         return [[seconds * 1e6 for seconds in samples] for samples in turns]
 
     def flush(self) -> None:
@@ -210,10 +210,10 @@ class TransformTimer:
         return [found.seconds * 1e6 for found in timed]
 
     def _keep(self, plan: str, cost: float) -> None:
-        self._costs[plan] = cost
-        self._least = min(self._least, cost)
+        timing = Timing("ok", (cost * 1e-6,), 0.0, disturbed=(False,), machine=this_machine())
+        self._costs[plan] = recorded_cost(timing)
+        self._least = min(self._least, self._costs[plan])
         if self._database is not None:
-            timing = Timing("ok", (cost * 1e-6,), 0.0, disturbed=(False,), machine=this_machine())
             self._unwritten.append(Record(self._key(plan), self.key.name, None, timing))
 
     def _key(self, plan: str) -> Key:
@@ -230,4 +230,4 @@ class TransformTimer:
     def _call(self, function: Callable[..., T], *args: object) -> T:
         if self._process is None:
             self._process = PythonProcess(memory_bytes=_WORKER_MEMORY)
-        return self._process.call(function, self.reference, *args)
+        return self._process.call(function, self.reference.n, self.reference.text, *args)

@@ -110,6 +110,31 @@ py::object run(BoundTransformPlan &self, const py::object &x, const py::object &
     return output;
 }
 
+py::tuple members(const TransformProblem &p) {
+    return py::make_tuple(p.n, p.is, p.os, p.v, p.iv, p.ov, p.scaled, p.ws, p.wv, p.in_place, p.below_loop);
+}
+
+// Whether columns stay within the arrays of the largest transform.
+bool is_within_arrays(const TransformProblem &p, int along, int across) {
+    return along >= 0 && across >= 0 &&
+           int64_t{p.n - 1} * along + int64_t{p.v - 1} * across < int64_t{max_transform_size};
+}
+
+TransformProblem from_members(const py::tuple &of) {
+    if (of.size() != 11) {
+        throw FormatError("This is no pickled TransformProblem; pickle it again.");
+    }
+    const auto number = [&](size_t i) { return of[i].cast<int>(); };
+    const auto flag = [&](size_t i) { return of[i].cast<bool>(); };
+    const TransformProblem p{number(0), number(1), number(2), number(3), number(4), number(5),
+                             flag(6),   number(7), number(8), flag(9),   flag(10)};
+    if (p.n < 2 || p.v < 1 || !is_within_arrays(p, p.is, p.iv) || !is_within_arrays(p, p.os, p.ov) ||
+        !is_within_arrays(p, p.ws, p.wv)) {
+        throw FormatError("A pickled TransformProblem is damaged: " + to_string(p) + ". Pickle it again.");
+    }
+    return p;
+}
+
 void bind_transform_problem(py::module_ &m) {
     py::class_<TransformProblem> problem(m, "TransformProblem",
                                          "What one step of a transform has to compute; an immutable value.");
@@ -125,6 +150,7 @@ void bind_transform_problem(py::module_ &m) {
         .def_readonly("is_in_place", &TransformProblem::in_place)
         .def_readonly("is_below_loop", &TransformProblem::below_loop)
         .def(py::self == py::self)
+        .def(py::pickle(&members, &from_members))
         .def("__str__", [](const TransformProblem &self) { return to_string(self); })
         .def("__hash__", [](const TransformProblem &self) { return std::hash<std::string>()(to_string(self)); });
     def_copies(problem);
