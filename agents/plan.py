@@ -120,8 +120,8 @@ class Plan:
             raise InvalidParameter(f"Cannot return the top {count} candidates; ask for at least 1")
         return self.candidates[:count]
 
-    def save(self, path: str | Path) -> None:
-        """Write the plan as a JSON file, with the schedule as source code beside its decisions."""
+    def to_document(self) -> dict[str, Any]:
+        """As JSON can hold it, for `from_document`, with the schedule as source code beside its decisions."""
         fields = {
             field.name: getattr(self, field.name) for field in dataclasses.fields(Plan) if field.name != "schedule"
         }
@@ -131,17 +131,35 @@ class Plan:
             **fields,
             "schedule": {"cpp": self.schedule.cpp(), "loop_nest": self.loop_nest},
         }
-        Path(path).write_text(json.dumps(document, indent=1, default=dataclasses.asdict) + "\n", encoding="utf-8")
+        return json.loads(json.dumps(document, default=dataclasses.asdict))  # type: ignore[no-any-return]
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan as a JSON file."""
+        Path(path).write_text(json.dumps(self.to_document(), indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, path: str | Path, problem: SchedulingProblem) -> Plan:
-        """Read a plan of a problem; the schedule is made anew from its decisions.
+        """Read a plan of a problem from a file; see `from_document`.
 
         Raises:
-            FormatError: the file is no plan, a damaged one, or one without decisions (of a reference autoscheduler).
+            FormatError, InvalidParameter: see `from_document`.
+        """
+        return cls.from_document(_read(path), problem, str(path))
+
+    @classmethod
+    def from_document(cls, document: Any, problem: SchedulingProblem, path: str = "the document") -> Plan:
+        """Return the plan of a problem that `to_document` wrote; the schedule is made anew from its decisions.
+
+        Args:
+            document: the plan.
+            problem: that it was made for.
+            path: what errors call the document.
+
+        Raises:
+            FormatError: it is no plan, a damaged one, or one without decisions (of a reference autoscheduler).
             InvalidParameter: it is the plan of another problem.
         """
-        document = _read(path)
+        document = _current(document, path)
         try:
             recorded = checked_fields(Fingerprint(**document["fingerprint"]))
         except (KeyError, TypeError) as error:
@@ -179,30 +197,35 @@ class Plan:
             raise _incomplete(path, error) from error
 
 
-def _read(path: str | Path) -> dict[str, Any]:
+def _read(path: str | Path) -> Any:
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise FormatError(f"Cannot read the plan {path}: {error.strerror}. Check the path") from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path} is no plan: {error}. Give a file written by Plan.save") from error
+
+
+def _current(document: Any, path: str) -> dict[str, Any]:
+    """The document of a plan, brought up to this version."""
     if not isinstance(document, dict) or document.get("kind") != _KIND:
         raise FormatError(f"{path} is no plan; give a file written by Plan.save")
-    version = document.get("version")
+    current: dict[str, Any] = dict(document)
+    version = current.get("version")
     if version == 1:  # knew only whether something had ended the search early
-        document["ended_by"] = "budget" if document.get("interrupted") else "finished"
+        current["ended_by"] = "budget" if current.get("interrupted") else "finished"
     if version in (1, 2):  # of searches that computed every cost that they asked for
-        document["distinct_evaluations"] = document.get("evaluations")
+        current["distinct_evaluations"] = current.get("evaluations")
     if version in (1, 2, 3):  # of agents without networks
-        document["forwards"] = 0
+        current["forwards"] = 0
     elif version != _VERSION:
         raise FormatError(f"{path} is a plan of version {version}, not {_VERSION}; save the plan again")
-    return document
+    return current
 
 
 def _candidates(entries: Any) -> tuple[Candidate, ...]:
     return tuple(checked_fields(Candidate(cost=entry["cost"], actions=tuple(entry["actions"]))) for entry in entries)
 
 
-def _incomplete(path: str | Path, error: Exception) -> FormatError:
+def _incomplete(path: str, error: Exception) -> FormatError:
     return FormatError(f"{path} is an incomplete plan, or damaged ({error!r}); save the plan again")

@@ -6,6 +6,7 @@ HALIDE_SCHEDULE = "HalideSchedule-v0"
 HALIDE_SCHEDULE_HARDWARE = "HalideScheduleHardware-v0"
 HALIDE_SCHEDULE_REPLAY = "HalideScheduleReplay-v0"
 SYNTHETIC_TREE = "SyntheticTree-v0"
+TRANSFORM_PLAN = "TransformPlan-v0"
 
 
 def register_environments() -> None:
@@ -18,6 +19,8 @@ def register_environments() -> None:
         )
     if SYNTHETIC_TREE not in gym.registry:
         gym.register(id=SYNTHETIC_TREE, entry_point="halidegym.envs.synthetic_tree:SyntheticTreeEnv")
+    if TRANSFORM_PLAN not in gym.registry:
+        gym.register(id=TRANSFORM_PLAN, entry_point="halidegym.envs.transform.plan_env:TransformPlanEnv")
     if HALIDE_SCHEDULE_HARDWARE not in gym.registry:
         gym.register(
             id=HALIDE_SCHEDULE_HARDWARE,

@@ -46,22 +46,23 @@ class TrainingSettings(Settings):
 S = TypeVar("S", bound=Settings)
 
 
-def load_settings(kind: type[S], source: str | os.PathLike[str]) -> S:
+def load_settings(kind: type[S], source: str | os.PathLike[str], folder: Path = CONFIGS) -> S:
     """Read settings.
 
     Args:
         kind: which ones.
         source: the name of a shipped file, such as "data-smoke", or a path.
+        folder: of the shipped files.
 
     Raises:
         InvalidParameter: there is no such file, it is no YAML, or a setting is unknown, missing, or out of range.
     """
-    path = CONFIGS / f"{os.fspath(source)}.yaml"
+    path = folder / f"{os.fspath(source)}.yaml"
     path = path if path.is_file() else Path(source)
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        shipped = ", ".join(sorted(file.stem for file in CONFIGS.glob("*.yaml")))
+        shipped = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
         raise InvalidParameter(
             f"Cannot read the configuration {path}: {error.strerror}. Give the path of a YAML file, or one of {shipped}"
         ) from error

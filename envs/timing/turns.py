@@ -33,6 +33,7 @@ class Entrant:
     Attributes:
         start: runs the kernel in a new process.
         check: compares its output with the expected one.
+        by_work: whether its turns count by the seconds in which cores worked for it, whether they were disturbed or not.
         failure: why it does not run, or not any more.
         samples: all that were taken.
         turns: its turns; empty if it failed.
@@ -41,6 +42,7 @@ class Entrant:
 
     start: Callable[[], RunningKernel]
     check: Callable[[RunningKernel], None]
+    by_work: bool = False
     failure: KernelFailed | None = None
     samples: list[Sample] = dataclasses.field(default_factory=list)
     turns: list[Turn] = dataclasses.field(default_factory=list)
@@ -57,9 +59,12 @@ class Entrant:
                 while len(taken) < _SAMPLES_PER_TURN and (taken[-1].disturbed or running.shortest_s < _LONG_SAMPLE_S):
                     taken.append(running.sample())
                 self.check(running)
-            best = min(taken, key=lambda sample: (sample.disturbed, sample.run_s))
             self.samples.extend(taken)
-            self.turns.append((best.run_s, best.disturbed))
+            if self.by_work:
+                self.turns.append((min(sample.work_s for sample in taken), False))
+            else:
+                best = min(taken, key=lambda sample: (sample.disturbed, sample.run_s))
+                self.turns.append((best.run_s, best.disturbed))
         except KernelFailed as failed:
             self.failure = failed
             self.turns.clear()
@@ -87,3 +92,19 @@ def are_precise(entrants: Sequence[Entrant], precision: float) -> bool:
         if low < ratio / (1 + precision) or high > ratio * (1 + precision):
             return False
     return True
+
+
+def without_drift(turns: Sequence[Sequence[Turn]]) -> list[list[Turn]]:
+    """The turns of all entrants, the rounds made equally fast.
+
+    The machine's speed drifts, with the temperature and with what others run on the cores beside. An entrant's turns
+    relative to its own median tell how fast a round was, and the median of that over the entrants is taken out.
+    """
+    medians = [statistics.median(seconds for seconds, _ in own) if own else math.nan for own in turns]
+    paces = []
+    for number in range(max(map(len, turns), default=0)):
+        shares = [own[number][0] / median for own, median in zip(turns, medians, strict=True) if number < len(own)]
+        paces.append(statistics.median(shares))
+    return [
+        [(seconds / pace, disturbed) for (seconds, disturbed), pace in zip(own, paces, strict=False)] for own in turns
+    ]

@@ -71,7 +71,7 @@ def load_problem(
         Exception: whatever the user's function raises, and the errors of `SchedulingProblem.from_pipeline`.
     """
     module, separator, function = pipeline.rpartition(":")
-    source = _function(module, function) if separator else pipeline
+    source = named_in_module(module, function) if separator else pipeline
     details = details or Details()
     return sources.load_problem(
         source,
@@ -82,7 +82,13 @@ def load_problem(
     )
 
 
-def _function(module_name: str, function_name: str) -> Callable[..., Any]:
+def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:
+    """The function or class of this name in a Python file or module.
+
+    Raises:
+        InvalidParameter: there is none.
+        Exception: whatever the module raises when it is imported.
+    """
     module = _load_file(Path(module_name)) if module_name.endswith(".py") else _import(module_name)
     function = getattr(module, function_name, None)
     if not callable(function):

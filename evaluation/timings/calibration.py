@@ -8,9 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from halidegym.agents.learned.cost_models.figures import rank_correlation
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.measurements import Timing
@@ -94,20 +92,7 @@ class Calibration:
 
 
 def _rank_correlation(points: Sequence[Point]) -> float:
-    return spearman([point.cost for point in points], [point.seconds for point in points])
-
-
-def spearman(a: Sequence[float], b: Sequence[float]) -> float:
-    """Spearman's rank correlation, with mean ranks for ties; NaN for fewer than three pairs or a constant side."""
-    if len(a) < 3 or len(set(a)) == 1 or len(set(b)) == 1:
-        return math.nan
-    return float(np.corrcoef(_ranks(a), _ranks(b))[0, 1])
-
-
-def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
-    _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[inverse], dtype=np.float64)
+    return rank_correlation([point.cost for point in points], [point.seconds for point in points])
 
 
 def calibrate(

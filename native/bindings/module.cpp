@@ -38,6 +38,7 @@ PYBIND11_MODULE(_core, m) {
     bind_cost(m);
     bind_state(m);
     bind_search_spaces(m);
+    bind_transform(m);
     bind_search(m);
     bind_search_mb2fbs(m);
     bind_search_mcts(m);

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from halidegym.evaluation.arguments.paths import OutputFolder
-from halidegym.evaluation.commands.train.options import config_option, needs_extra
+from halidegym.evaluation.commands.extras import needs_extra
+from halidegym.evaluation.commands.train.options import config_option
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.progress import steps_bar
 
@@ -17,7 +18,7 @@ from halidegym.evaluation.output.progress import steps_bar
 @config_option("data")
 @click.option("--output", type=OutputFolder(), default="runs/data", show_default=True, help="Folder of the plans.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that plan.  [default: the usable cores]")
-@needs_extra
+@needs_extra("train")
 def data(config: str, output: Path, workers: int | None) -> None:
     """Collect plans of beam search and tree search for generated pipelines.
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from halidegym.evaluation.arguments.paths import OutputFolder
-from halidegym.evaluation.commands.train.options import config_option, data_option, needs_extra, print_result
+from halidegym.evaluation.commands.extras import needs_extra
+from halidegym.evaluation.commands.train.options import config_option, data_option, print_result
 from halidegym.evaluation.output.progress import phases_bar
 
 
@@ -22,7 +23,7 @@ from halidegym.evaluation.output.progress import phases_bar
     help="The policy to begin with, such as one of `halidegym train imitate`.",
 )
 @click.option("--output", type=OutputFolder(), default="runs/expert", show_default=True, help="Folder of the policy.")
-@needs_extra
+@needs_extra("train")
 def expert(config: str, data: Path, policy: Path, output: Path) -> None:
     """Improve a policy by imitating what a search finds that it guides.
 

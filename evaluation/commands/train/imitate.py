@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from halidegym.evaluation.arguments.paths import OutputFolder
-from halidegym.evaluation.commands.train.options import config_option, data_option, needs_extra, print_result
+from halidegym.evaluation.commands.extras import needs_extra
+from halidegym.evaluation.commands.train.options import config_option, data_option, print_result
 from halidegym.evaluation.output.progress import phases_bar
 
 
@@ -15,7 +16,7 @@ from halidegym.evaluation.output.progress import phases_bar
 @config_option("imitate")
 @data_option
 @click.option("--output", type=OutputFolder(), default="runs/imitate", show_default=True, help="Folder of the policy.")
-@needs_extra
+@needs_extra("train")
 def imitate(config: str, data: Path, output: Path) -> None:
     """Train a policy to take the decisions of the plans that `halidegym train data` collected.
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from halidegym.evaluation.arguments.options import Failure
 from halidegym.evaluation.output.console import output_console
 
 if TYPE_CHECKING:
     from halidegym.training.imitation.imitate import Imitated
-
-_EXTRA = ("pydantic", "yaml", "torch", "tensorboard", "stable_baselines3", "sb3_contrib")
 
 
 def config_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -36,24 +32,6 @@ data_option = click.option(
     show_default=True,
     help="Folder that `halidegym train data` wrote.",
 )
-
-
-def needs_extra(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a command say which extra to install where a module of it is missing."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return command(*args, **kwargs)
-        except ModuleNotFoundError as error:
-            module = (error.name or "").partition(".")[0]
-            if module not in _EXTRA:
-                raise
-            raise Failure(
-                f"Training needs {module}, which is not installed; run pip install 'halidegym[train]'"
-            ) from error
-
-    return wrapped
 
 
 def print_result(result: Imitated, which: str = "best") -> None:

@@ -7,14 +7,15 @@ from pathlib import Path
 import click
 
 from halidegym.evaluation.arguments.paths import OutputFolder
-from halidegym.evaluation.commands.train.options import config_option, needs_extra, print_result
+from halidegym.evaluation.commands.extras import needs_extra
+from halidegym.evaluation.commands.train.options import config_option, print_result
 from halidegym.evaluation.output.progress import phases_bar
 
 
 @click.command()
 @config_option("ppo")
 @click.option("--output", type=OutputFolder(), default="runs/ppo", show_default=True, help="Folder of the policy.")
-@needs_extra
+@needs_extra("train")
 def ppo(config: str, output: Path) -> None:
     """Train a policy by proximal policy optimization, on episodes of its own.
 

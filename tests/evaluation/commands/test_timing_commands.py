@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import pipelines_for_tests
+from halidegym.agents.learned.cost_models.figures import rank_correlation
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs import pipelines
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -24,7 +25,7 @@ from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.evaluation.arguments.schedule import Contender
 from halidegym.evaluation.cli import main
-from halidegym.evaluation.timings.calibration import Calibration, Point, spearman
+from halidegym.evaluation.timings.calibration import Calibration, Point
 from halidegym.evaluation.timings.calibration_report import cells
 from halidegym.evaluation.timings.drawn_schedules import draw, draw_distinct
 from halidegym.evaluation.timings.side_by_side import Row
@@ -128,12 +129,12 @@ def test_good_draws_are_better_than_random_ones() -> None:
 
 
 def test_rank_correlation() -> None:
-    assert spearman([1, 2, 3, 4], [10, 20, 300, 4000]) == pytest.approx(1)
-    assert spearman([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
+    assert rank_correlation([1, 2, 3, 4], [10, 20, 300, 4000]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
     # Ranks 1, 2.5, 2.5, 4 and 1, 2, 3, 4: covariance 4.5, variances 4.5 and 5.
-    assert spearman([1, 5, 5, 9], [1, 2, 3, 4]) == pytest.approx(4.5 / math.sqrt(4.5 * 5))
-    assert math.isnan(spearman([1, 2], [1, 2]))
-    assert math.isnan(spearman([1, 1, 1], [1, 2, 3]))
+    assert rank_correlation([1, 5, 5, 9], [1, 2, 3, 4]) == pytest.approx(4.5 / math.sqrt(4.5 * 5))
+    assert math.isnan(rank_correlation([1, 2], [1, 2]))
+    assert math.isnan(rank_correlation([1, 1, 1], [1, 2, 3]))
 
 
 def test_calibration_summaries() -> None:

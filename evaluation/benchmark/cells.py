@@ -1,0 +1,229 @@
+"""One cell of a run: an agent on a pipeline with a budget and a seed; and what came of it, a file."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime as dt
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from halidegym.agents.plan import Improvement, Plan
+from halidegym.envs.problems.fingerprint import Fingerprint
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes.files import write_atomically
+from halidegym.envs.schedules.keys import schedule_key
+from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.timing.machine import this_machine
+from halidegym.evaluation.arguments.agent import load_agent
+from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.benchmark.suite import AgentSettings, BudgetSettings, Suite
+from halidegym.native._core import Error, FormatError
+from halidegym.native.checks import shown
+from halidegym.native.fields import checked_fields
+
+_KIND, _VERSION = "halidegym cell", 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is run.
+
+    Attributes:
+        pipeline: as on the command line.
+        agent: the name to show.
+        settings: of the agent.
+        budget: None for the agent's own end.
+        seed: of the search.
+        target: Halide target string, or host.
+        parallelism: number of cores to schedule for.
+    """
+
+    pipeline: str
+    agent: str
+    settings: AgentSettings
+    budget: BudgetSettings | None
+    seed: int
+    target: str
+    parallelism: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        budget = None if self.budget is None else self.budget.model_dump(exclude_none=True)
+        settings = self.settings.model_dump(mode="json", include={"agent", "preset", "parameters"})
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {
+            "settings": settings,
+            "budget": budget,
+        }
+
+    @property
+    def file_name(self) -> str:
+        """Of its result: for people to read, and another one for each cell."""
+        digest = hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+        return re.sub(r"[^\w.-]+", "_", f"{self.pipeline}-{self.agent}-{self.seed}") + f"-{digest}.json"
+
+    @property
+    def label(self) -> str:
+        """In words."""
+        budget = "" if self.budget is None else f", {self.budget.label}"
+        return f"{self.pipeline}, {self.agent}{budget}, seed {self.seed}"
+
+
+def cells_of(suite: Suite, parallelism: int) -> Iterator[Cell]:
+    """All cells of a suite, by pipeline, so that those meet the same load of the machine; the baseline's come first."""
+    for pipeline in suite.pipelines:
+        for name in sorted(suite.agents, key=lambda name: name != suite.baseline):
+            settings = suite.agents[name]
+            budgets = suite.budgets if settings.budgets is None else settings.budgets
+            for budget in budgets or (None,):
+                for seed in suite.seeds[:1] if settings.deterministic else suite.seeds:
+                    yield Cell(pipeline, name, settings, budget, seed, suite.target, parallelism)
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What came of a cell.
+
+    Attributes:
+        cell: as `Cell.to_dict` says it.
+        budget: that the search was given, as `Agent.plan` takes it.
+        problem_hash: of the problem; empty if there was none.
+        schedule_key: of the schedule, equal in every process; empty if there was none.
+        plan: as `Plan.to_document` says it; None if there is none.
+        scheduled: what a reference autoscheduler made of the pipeline, in base64; empty for all others.
+        failure: why there is no plan; empty if there is one.
+        machine: fingerprint of the machine.
+        written: when, in UTC.
+    """
+
+    cell: dict[str, Any]
+    budget: dict[str, float]
+    problem_hash: str = ""
+    schedule_key: str = ""
+    plan: dict[str, Any] | None = None
+    scheduled: str = ""
+    failure: str = ""
+    machine: str = ""
+    written: str = ""
+
+    @property
+    def cost(self) -> float | None:
+        """Of the schedule; None if it has none that can be compared: made without a cost model, or for other cores."""
+        if self.plan is None or self.plan["fingerprint"]["problem_hash"] != self.problem_hash:
+            return None
+        cost: float | None = self.plan["cost"]
+        return cost
+
+    def count(self, name: str) -> float | None:
+        """A number of the plan, such as its evaluations; None if not counted, or if there is no plan."""
+        return None if self.plan is None else self.plan[name]
+
+    def schedule(self, problem: SchedulingProblem) -> Schedule | ReferenceSchedule:
+        """The schedule, made anew for a problem that was read in a fresh process.
+
+        Raises:
+            FormatError: the plan is damaged, or there is none.
+            InvalidParameter: it is of another problem, or takes an illegal decision.
+        """
+        if self.scheduled and self.plan is not None:
+            texts = self.plan["schedule"]
+            return ReferenceSchedule(
+                problem, self.plan["agent"].partition("(")[0], texts["cpp"], texts["loop_nest"],
+                base64.b64decode(self.scheduled),
+            )  # fmt: skip
+        return self.replayed(problem).schedule
+
+    def replayed(self, problem: SchedulingProblem) -> Plan:
+        """The plan, its schedule made anew from its decisions; see `schedule`."""
+        plan = self.plan or {}
+        cores = plan.get("fingerprint", {}).get("parallelism", problem.parallelism)
+        return Plan.from_document(plan, problem.with_parallelism(cores), "the plan")
+
+    def save(self, path: Path) -> None:
+        """Write it as a whole or not at all.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        document = {"kind": _KIND, "version": _VERSION, **vars(self)}
+        write_atomically(path, (json.dumps(document, indent=1) + "\n").encode())
+
+    @classmethod
+    def parse(cls, data: bytes, origin: str) -> CellResult:
+        """Read what `save` has written.
+
+        Raises:
+            FormatError: it is none, of another version, or damaged.
+        """
+        try:
+            document = json.loads(data)
+            kind, version = document.pop("kind"), document.pop("version")
+            if (kind, version) != (_KIND, _VERSION):
+                raise FormatError(f"{origin} is a {kind} of version {version}, not a {_KIND} of version {_VERSION}")
+            result = cls(**document)
+            if result.plan is not None:
+                _check_plan(result.plan)
+            return _with_checked_fields(result)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise FormatError(
+                f"{origin} is no result of a cell, or damaged: {error}. Remove it, and run again"
+            ) from error
+
+
+def run_cell(cell: Cell, budget: dict[str, float]) -> CellResult:
+    """Run a cell here, in a process that has made no Funcs yet; a search that fails is a result.
+
+    Args:
+        cell: what to run.
+        budget: of the search, as `Agent.plan` takes it.
+    """
+    result = CellResult(cell.to_dict(), budget, machine=this_machine().fingerprint, written=_now())
+    try:
+        problem = load_problem(cell.pipeline, target=cell.target, parallelism=cell.parallelism)
+        agent = load_agent(cell.settings.agent, cell.settings.parameters, cell.settings.preset)
+        plan = agent.plan(problem, seed=cell.seed, **budget)  # type: ignore[arg-type]
+        if not isinstance(plan, Plan):
+            raise FormatError(f"{cell.settings.agent} returned a {type(plan).__name__}, not a Plan")
+        reference = plan.schedule.scheduled if isinstance(plan.schedule, ReferenceSchedule) else b""
+        return dataclasses.replace(
+            result,
+            problem_hash=problem.hash,
+            schedule_key=schedule_key(problem, plan.schedule),
+            plan=plan.to_document(),
+            scheduled=base64.b64encode(reference).decode(),
+            written=_now(),
+        )
+    except Error as error:
+        failure = str(error)
+    except Exception as error:  # of an agent or pipeline of the user
+        failure = f"{type(error).__name__}: {error}"
+    return dataclasses.replace(result, failure=failure or "no reason given", written=_now())
+
+
+def _with_checked_fields(result: CellResult) -> CellResult:
+    for field in dataclasses.fields(CellResult):
+        value = getattr(result, field.name)
+        kinds = {"cell": dict, "budget": dict, "plan": (dict, type(None))}
+        if not isinstance(value, kinds.get(field.name, str)):  # type: ignore[arg-type]
+            raise TypeError(f"{field.name}={shown(value)}")
+    return result
+
+
+def _check_plan(plan: dict[str, Any]) -> None:
+    """Whether a plan has what reports read off it; `Plan.from_document` checks the rest."""
+    for name in ("cost", "evaluations", "expansions", "seconds", "measurements", "run_time"):
+        if not isinstance(plan[name], int | float | None):
+            raise TypeError(f"{name}={shown(plan[name])}")
+    for step in plan["history"]:
+        checked_fields(Improvement(**step))
+    checked_fields(Fingerprint(**plan["fingerprint"]))
+
+
+def _now() -> str:
+    return dt.datetime.now(tz=dt.timezone.utc).isoformat(timespec="seconds")

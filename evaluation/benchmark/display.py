@@ -1,0 +1,82 @@
+"""Running a suite, and showing it on the error stream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from halidegym.evaluation.benchmark.cells import Cell, CellResult
+from halidegym.evaluation.benchmark.engine import run_missing
+from halidegym.evaluation.benchmark.run import Run, begin, locked
+from halidegym.evaluation.benchmark.suite import Suite
+from halidegym.evaluation.benchmark.timings import time_missing
+
+
+def run_suite(suite: Suite, folder: Path, *, workers: int = 1, retry: bool = False) -> Run:
+    """Run what is missing of a suite in a folder, and show it on the error stream.
+
+    Raises:
+        InvalidParameter, FormatError: the folder has something else, or is damaged.
+        OSError: it cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        run = begin(folder, suite)
+        with _Display(run) as display:
+            run_missing(run, workers=workers, retry=retry, on_cell=display.cell)
+            run = Run(folder)
+            time_missing(run, display.timing)
+    run = Run(folder)
+    failed = sum(bool(result.failure) for result in run.results().values())
+    click.echo(
+        f"{folder}: {len(run.cells)} cells are done{f', {failed} of them failed' if failed else ''}. "
+        f"Next: halidegym report {folder}",
+        err=True,
+    )
+    return run
+
+
+class _Display:
+    """What is going on: a bar on a terminal, and a line a cell elsewhere."""
+
+    def __init__(self, run: Run) -> None:
+        self._console = Console(stderr=True)
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+        self._progress = Progress(*columns, console=self._console, disable=not self._console.is_terminal)
+        self._task = self._progress.add_task("", total=len(run.cells), completed=len(run.results()))
+        self._done, self._total = len(run.results()), len(run.cells)
+
+    def __enter__(self) -> _Display:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def cell(self, cell: Cell, result: CellResult, seconds_left: float) -> None:
+        """A cell is done."""
+        self._done += 1
+        left = f"about {_duration(seconds_left)} left" if self._done < self._total else "searches done"
+        self._progress.update(self._task, completed=self._done, description=escape(f"{left}; {cell.label}"))
+        cost = "done" if result.cost is None else f"cost {result.cost:.6g}"
+        outcome = f"failed: {result.failure.splitlines()[0]}" if result.failure else cost
+        if result.failure or not self._console.is_terminal:
+            self._say(f"{self._done}/{self._total} {cell.label}: {outcome}; {left}")
+
+    def timing(self, pipeline: str) -> None:
+        """The schedules of a pipeline are being timed."""
+        self._progress.update(self._task, description=escape(f"timing the schedules of {pipeline}"))
+        if not self._console.is_terminal:
+            self._say(f"timing the schedules of {pipeline}")
+
+    def _say(self, text: str) -> None:
+        self._progress.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _duration(seconds: float) -> str:
+    minutes = seconds / 60
+    return f"{seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"

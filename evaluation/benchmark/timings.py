@@ -1,0 +1,124 @@
+"""Run times of the schedules that a run found: those of a pipeline in turns, relative to the baseline's, a file each."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes.files import write_atomically
+from halidegym.envs.processes.isolated import run_isolated
+from halidegym.envs.timing.measurements import Comparison, TimingSettings
+from halidegym.envs.timing.timers import RecordingTimer
+from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.benchmark.cells import CellResult
+from halidegym.evaluation.benchmark.run import TIMINGS, Run
+from halidegym.evaluation.benchmark.suite import MeasurementSettings
+from halidegym.native._core import Error
+
+
+@dataclass(frozen=True)
+class PipelineTimings:
+    """What was measured on a pipeline.
+
+    Attributes:
+        comparisons: by the key of the schedule, with the baseline's.
+        failure: why nothing could be; empty if it could.
+    """
+
+    comparisons: Mapping[str, Comparison]
+    failure: str = ""
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> PipelineTimings:
+        """Read what was written.
+
+        Raises:
+            FormatError: a comparison is damaged.
+        """
+        comparisons = {key: Comparison.from_dict(fields) for key, fields in document["comparisons"].items()}
+        return cls(comparisons, document["failure"])
+
+
+def read_timings(run: Run) -> dict[str, PipelineTimings]:
+    """What was measured, by pipeline.
+
+    Raises:
+        FormatError: a file is damaged.
+    """
+    return {pipeline: PipelineTimings.from_dict(document) for pipeline, document in run.timings().items()}
+
+
+def time_missing(run: Run, on_pipeline: Callable[[str], None] = lambda _: None) -> None:
+    """Time the schedules of each pipeline that has some without a run time, if the suite measures.
+
+    Args:
+        run: of a folder, whose cells are done.
+        on_pipeline: called with the name of each pipeline that is begun.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    settings = run.suite.measurement
+    if settings is None:
+        return
+    known, results = read_timings(run), run.results()
+    timing = TimingSettings(threads=settings.threads, time_limit_s=settings.sample_seconds)
+    with contextlib.closing(RecordingTimer(settings=timing)) as timer:
+        for pipeline in run.suite.pipelines:
+            of_pipeline = {name: result for name, result in results.items() if result.cell["pipeline"] == pipeline}
+            schedules = to_time(run, of_pipeline)
+            if set(schedules) <= set(known[pipeline].comparisons if pipeline in known else ()):
+                continue
+            on_pipeline(pipeline)
+            document: dict[str, Any] = {"pipeline": pipeline, "comparisons": {}, "failure": ""}
+            try:
+                if next(iter(schedules.values())).cell["agent"] != run.suite.baseline:
+                    raise Error("the baseline found no schedule to compare with")
+                problem = run_isolated(
+                    load_problem, pipeline, target=run.suite.target, parallelism=run.header.parallelism
+                )
+                compared = _compare(problem, schedules, timer, settings)
+                document["comparisons"] = {key: comparison.to_dict() for key, comparison in compared.items()}
+            except Error as error:
+                document["failure"] = str(error)
+            path = run.path / TIMINGS / timings_file(pipeline)
+            write_atomically(path, (json.dumps(document, indent=1) + "\n").encode())
+
+
+def to_time(run: Run, results: Mapping[str, CellResult]) -> dict[str, CellResult]:
+    """By the key of the schedule, the cells of a pipeline whose schedules are timed, the baseline's first."""
+    settings = run.suite.measurement
+    seeds = run.suite.seeds[: None if settings is None else settings.seeds]
+    chosen: dict[str, CellResult] = {}
+    for result in results.values():
+        if result.plan is not None and result.cell["seed"] in seeds:
+            chosen.setdefault(result.schedule_key, result)
+    return chosen
+
+
+def timings_file(pipeline: str) -> str:
+    """Name of the file of a pipeline's timings: for people to read, and another one for each."""
+    digest = hashlib.sha256(pipeline.encode()).hexdigest()[:8]
+    return re.sub(r"[^\w.-]+", "_", pipeline) + f"-{digest}.json"
+
+
+def _compare(
+    problem: SchedulingProblem, results: Mapping[str, CellResult], timer: RecordingTimer, settings: MeasurementSettings
+) -> dict[str, Comparison]:
+    """Time schedules in turns; the first one is the baseline."""
+    schedules = {key: result.schedule(problem) for key, result in results.items()}
+    if not schedules:
+        return {}
+    (base, baseline), *others = schedules.items()
+    if not others:
+        timing = timer.time(problem, baseline)
+        return {base: Comparison(1.0, 1.0, 1.0, timing, timing)}
+    compared = timer.compare_all(problem, [schedule for _, schedule in others], baseline, rounds=settings.rounds)
+    of_baseline = {base: Comparison(1.0, 1.0, 1.0, compared[0].b, compared[0].b)}
+    return of_baseline | {key: comparison for (key, _), comparison in zip(others, compared, strict=True)}

@@ -1,0 +1,207 @@
+"""`halidegym bench`: what it runs, what it leaves, what ends it, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite, write_suite
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.benchmark.run import Run, locked
+from halidegym.evaluation.benchmark.suite import SUITES, check_names, load_suite
+
+COMMAND = "from halidegym.evaluation.cli import main; main()"
+
+AGENTS = """
+import os
+from dataclasses import dataclass
+from halidegym.agents import Agent, Greedy
+
+@dataclass(frozen=True)
+class Good(Agent):
+    def search(self, problem, budget, seed, on_progress=None, timer=None):
+        return Greedy().search(problem, budget, seed, on_progress, timer)
+
+class Raises(Good):
+    def search(self, problem, budget, seed, on_progress=None, timer=None):
+        raise KeyError("nothing there")
+
+class Dies(Good):
+    def search(self, problem, budget, seed, on_progress=None, timer=None):
+        os.abort()
+
+class Hangs(Good):
+    def search(self, problem, budget, seed, on_progress=None, timer=None):
+        while True:
+            pass
+
+class NoPlan(Good):
+    def search(self, problem, budget, seed, on_progress=None, timer=None):
+        return 7
+"""
+
+
+def outcome(run: Path) -> dict[str, Any]:
+    """What must be equal however often a run was ended; seconds cannot be."""
+    return {
+        name: {key: file["plan"][key] for key in ("cost", "candidates", "evaluations", "schedule")}
+        for name, file in cell_files(run).items()
+        if not (file["cell"]["budget"] or {}).get("baseline_seconds")
+    }
+
+
+def baseline(**settings: Any) -> dict[str, Any]:
+    """Of a suite, agents that have only another baseline."""
+    return {"agents": {"beam": settings | {"budgets": []}}}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_suite(tmp_path_factory.mktemp("bench"))
+
+
+def test_each_cell_is_a_file_with_its_plan(run: Path) -> None:
+    files = cell_files(run)
+    assert len(files) == 2 * (1 + 2 * 2)
+    assert all(file["plan"]["history"] and file["machine"] and not file["failure"] for file in files.values())
+    (beam,) = (file for name, file in files.items() if name.startswith("toy_blur-beam"))
+    problem = load_problem("toy_blur", target=SUITE["target"], parallelism=4)
+    assert beam["plan"]["cost"] == BeamSearch(beam_size=2).plan(problem).cost
+    assert beam["problem_hash"] == beam["plan"]["fingerprint"]["problem_hash"] == problem.hash
+    for file in files.values():
+        budget = file["cell"]["budget"] or {}
+        if "evaluations" in budget:
+            assert file["plan"]["evaluations"] == 50
+        if "baseline_seconds" in budget:
+            (of_pipeline,) = (
+                other["plan"]["seconds"]
+                for other in files.values()
+                if (other["cell"]["agent"], other["cell"]["pipeline"]) == ("beam", file["cell"]["pipeline"])
+            )
+            assert file["budget"] == {"seconds": of_pipeline}
+
+
+def test_a_killed_run_goes_on_where_it_was(run: Path, tmp_path: Path) -> None:
+    suite, killed = write_suite(tmp_path), tmp_path / "killed"
+    arguments = ["bench", str(suite), "--output", str(killed)]
+    process = subprocess.Popen([sys.executable, "-c", COMMAND, *arguments], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while len(list(killed.glob("cells/*.json"))) < 3:
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    before = {path: path.stat().st_mtime_ns for path in killed.glob("cells/*.json")}
+    assert 3 <= len(before) < 10
+    assert halidegym(*arguments).exit_code == 0
+    assert all(path.stat().st_mtime_ns == modified for path, modified in before.items())
+    assert len(outcome(killed)) == 6
+    assert outcome(killed) == outcome(run)
+
+
+def test_several_cells_at_a_time_give_the_same(run: Path, tmp_path: Path) -> None:
+    assert halidegym("bench", write_suite(tmp_path), "--output", tmp_path / "run", "--workers", "3").exit_code == 0
+    assert outcome(tmp_path / "run") == outcome(run)
+
+
+def test_failing_cells_stop_nothing(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(AGENTS)
+    names = ("Good", "Raises", "Dies", "Hangs", "NoPlan")
+    agents = {name: {"agent": f"{tmp_path}/mine.py:{name}", "deterministic": True} for name in names}
+    suite = {"budgets": [{"evaluations": 50}], "pipelines": ["toy_blur"], "cell_seconds": 5.0}
+    path = write_suite(tmp_path, agents=SUITE["agents"] | agents, **suite)
+    result = halidegym("bench", path, "--output", tmp_path / "run")
+    assert result.exit_code == 0, result.output
+    assert "8 cells are done, 4 of them failed" in result.output
+    failures = {file["cell"]["agent"]: file["failure"] for file in cell_files(tmp_path / "run").values()}
+    assert "nothing there" in failures["Raises"]
+    assert "SIGABRT" in failures["Dies"]
+    assert "still running after 5 s" in failures["Hangs"]
+    assert "returned a int, not a Plan" in failures["NoPlan"]
+    assert not failures["Good"] and not failures["random"]
+    (tmp_path / "mine.py").write_text(
+        AGENTS.replace('raise KeyError("nothing there")', "return super().search(problem, budget, seed)")
+    )
+    assert "4 of them failed" in halidegym("bench", path, "--output", tmp_path / "run").output
+    assert "3 of them failed" in halidegym("bench", path, "--output", tmp_path / "run", "--retry").output
+
+
+def test_a_further_agent_runs_alone(run: Path, tmp_path: Path) -> None:
+    own = run_suite(tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in own.glob("cells/*.json")}
+    result = halidegym("bench", tmp_path / "toys.yaml", "--output", own, "--agent", "descent=Greedy")
+    assert result.exit_code == 0, result.output
+    assert set(own.glob("cells/*.json")) > set(before)
+    assert all(path.stat().st_mtime_ns == modified for path, modified in before.items())
+    assert "descent" in Run(own).suite.agents
+    refused = halidegym("bench", tmp_path / "toys.yaml", "--output", own, "--agent", "descent=RandomSearch")
+    assert (refused.exit_code, "another agent descent" in refused.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (baseline(agent="Beem"), "There is no agent 'Beem': give one of MB2FBS"),
+        (baseline(agent="BeamSearch", parameters={"size": 3}), "no parameter size"),
+        (baseline(agent="BeamSearch", parameters={"beam_size": 0}), "beam_size=0"),
+        (baseline(agent="Greedy", preset="x"), "has no presets"),
+        (baseline(agent="none.py:A"), "There is no file none.py"),
+        (baseline(agent="json:dumps"), "json:dumps is no agent"),
+        ({"agents": {"beam": "BeamSearch"}}, "give beam budgets: []"),
+        ({"baseline": "bean"}, "baseline 'bean' is none of the agents beam, random"),
+        ({"pipelines": ["toy_blurr"]}, "There is no pipeline 'toy_blurr'"),
+        ({"pipelines": ["toy_blur", "toy_blur"]}, "toy_blur is there twice"),
+        ({"budgets": [{}]}, "empty budget"),
+        ({"budgets": [{"evaluations": 0}]}, "greater than or equal to 1"),
+        ({"seeds": [-1]}, "a seed is an integer"),
+        ({"title": None}, "title is missing"),
+        ({"colour": "red"}, "colour is no setting"),
+        ({"measurement": {"rounds": 3}}, "greater than or equal to 6"),
+    ],
+)
+def test_bad_suites_are_refused(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    settings = changes | ({"budgets": [{"baseline_seconds": 1}]} if changes.get("agents") else {})
+    result = halidegym("bench", write_suite(tmp_path, **settings), "--output", tmp_path / "run")
+    assert result.exit_code == 2, result.output
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_files_and_folders_are_refused(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path)
+    (tmp_path / "no.yaml").write_text("agents: [")
+    (tmp_path / "wrong.py").write_text("def f(:")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    for arguments, message in (
+        (["bench", "quickest"], "learned, papers, quick"),
+        (["bench", tmp_path / "no.yaml"], "is no YAML"),
+        (["bench", suite, "--output", tmp_path / "full"], "has files, but no run"),
+        (["bench", suite, "--output", "/proc/run"], "Cannot write /proc/run"),
+        (["bench", suite, "--output", tmp_path / "new", "--agent", f"{tmp_path}/wrong.py:A"], "SyntaxError"),
+        (["validate", tmp_path / "full"], "is no run"),
+        (["validate", suite], "Cannot read a run"),
+    ):
+        result = halidegym(*arguments)
+        assert (result.exit_code, message in " ".join(result.output.split())) == (2, True), result.output
+        assert "Traceback" not in result.output
+
+
+def test_two_processes_do_not_write_to_one_run(run: Path, tmp_path: Path) -> None:
+    with locked(run):
+        result = halidegym("bench", write_suite(tmp_path), "--output", run)
+    assert (result.exit_code, "Another process is writing" in result.output) == (2, True)
+    changed = halidegym("bench", write_suite(tmp_path, seeds=[5]), "--output", run)
+    assert (changed.exit_code, "the run of another suite" in changed.output) == (2, True)
+
+
+@pytest.mark.parametrize("path", sorted(SUITES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_shipped_suites_are_sound(path: Path) -> None:
+    check_names(load_suite(path.stem))

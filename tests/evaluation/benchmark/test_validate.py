@@ -1,0 +1,117 @@
+"""`halidegym validate`: true runs pass, and whatever was changed in one is found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite
+
+BUDGETS = [{"evaluations": 50}]
+MEASURED = SUITE["agents"] | {
+    "halide's": {
+        "agent": "reference.Adams2019",
+        "parameters": {"beam_size": 2},
+        "deterministic": True,
+        "budgets": [],
+    }
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    measurement = {"rounds": 6, "sample_seconds": 0.05, "threads": 1}
+    folder = tmp_path_factory.mktemp("validate")
+    return run_suite(folder, budgets=BUDGETS, agents=MEASURED, pipelines=["toy_scan"], measurement=measurement)
+
+
+def test_a_true_run_is_valid(run: Path, tmp_path: Path) -> None:
+    result = halidegym("validate", run, "--submission", tmp_path / "mine.zip")
+    assert result.exit_code == 0, result.output
+    assert "3 replayed, 2 believed, 0 failed, 0 false" in result.output
+    assert "4 replayed, 1 believed" in halidegym("validate", tmp_path / "mine.zip", "--again").output
+
+
+def change(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def apply(document: dict[str, Any]) -> None:
+        *path, last = key.split(".")
+        for part in path:
+            document = document[int(part) if part.isdigit() else part]
+        document[last] = value(document[last]) if callable(value) else value
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("tamper", "reason"),
+    [
+        (change("plan.cost", lambda cost: cost * 0.9), "cost is"),
+        (change("plan.candidates.0.cost", lambda cost: cost * 0.9), "cost is"),
+        (change("plan.candidates.0.actions", lambda actions: [*actions[:-1], 10**6]), "damaged"),
+        (change("plan.candidates.0.actions", lambda actions: actions[:-1]), "damaged"),
+        (change("plan.schedule.cpp", lambda text: text.replace("parallel", "serial")), "schedule is another one"),
+        (change("plan.history", lambda steps: [*steps, {**steps[-1], "cost": steps[-1]["cost"] / 2}]), "history"),
+        (
+            change("plan.history", lambda steps: [{**steps[-1], "seconds": 0.0, "cost": 1e-9}, *steps]),
+            "history is no curve",
+        ),
+        (change("plan.fingerprint.weights_hash", "0" * 64), "fingerprint is"),
+        (change("plan.fingerprint.problem_hash", "0" * 64), "plan for toy_scan"),
+        (change("problem_hash", "0" * 64), "another problem"),
+        (change("schedule_key", "0" * 64), "schedule_key is"),
+        (change("plan.agent", "BeamSearch()"), "agent is"),
+        (change("plan.seed", 7), "seed is"),
+        (change("cell.seed", 7), "another cell"),
+        (change("machine", "another"), "another machine"),
+        (change("scheduled", "AAAA"), "its agent is none"),
+    ],
+)
+def test_what_was_changed_in_a_cell_is_found(
+    tamper: Callable[[dict[str, Any]], None], reason: str, run: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    name = next(name for name in cell_files(copy) if "random-1" in name)
+    path = copy / "cells" / name
+    document = json.loads(path.read_text())
+    tamper(document)
+    assert document != json.loads(path.read_text())
+    path.write_text(json.dumps(document))
+    result = halidegym("validate", copy, "--submission", tmp_path / "mine.zip")
+    assert result.exit_code == 1, result.output
+    (line,) = (line for line in result.output.splitlines() if name in line)
+    assert reason in line
+    assert not (tmp_path / "mine.zip").exists()
+
+
+def test_files_of_other_cells_and_run_times_are_found(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    name = next(iter(cell_files(copy)))
+    shutil.copy(copy / "cells" / name, copy / "cells" / "other.json")
+    (timings,) = (copy / "timings").glob("*.json")
+    document = json.loads(timings.read_text())
+    *_, comparison = document["comparisons"].values()
+    comparison["ratio"] = comparison["high"] = 100.0
+    timings.write_text(json.dumps(document))
+    result = halidegym("validate", copy)
+    assert result.exit_code == 1
+    assert "cells/other.json: it is of no cell" in result.output
+    assert "a ratio of 100.000 does not follow" in result.output
+
+
+def test_damaged_files_are_told(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    path = copy / "cells" / next(iter(cell_files(copy)))
+    for text in ("", "[]", "{}", path.read_text()[:-100], path.read_text().replace('"history": [', '"history": [7,')):
+        path.write_text(text)
+        result = halidegym("validate", copy)
+        assert (result.exit_code, "Remove it, and run again" in " ".join(result.output.split())) == (2, True), (
+            result.output
+        )
