@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, in_turn, neighbours
 from halidegym.agents.proposals.descents import CARELESSNESS
 from halidegym.agents.tuner import moves
+from halidegym.agents.tuner.styles import styled_descent
 from halidegym.agents.tuner.trials import Trials
 from halidegym.native._core import SearchExhausted, Space
 
@@ -73,9 +74,14 @@ class Proposer:
         return moves.variation(parent, space, self._rng)
 
     def _descents(self, space: Space) -> Iterator[Proposal]:
-        return in_turn(careless_descents(space, self._rng.randrange(_SEEDS)), self._bold_descents(space))
+        return in_turn(
+            careless_descents(space, self._rng.randrange(_SEEDS)),
+            self._drawn(lambda: styled_descent(space, self._rng)),
+            self._drawn(lambda: moves.bold_descent(space, self._rng.choice(CARELESSNESS), self._rng)),
+        )
 
-    def _bold_descents(self, space: Space) -> Iterator[Proposal]:
+    @staticmethod
+    def _drawn(draw: Callable[[], Proposal]) -> Iterator[Proposal]:
         while True:
             with contextlib.suppress(SearchExhausted):
-                yield moves.bold_descent(space, self._rng.choice(CARELESSNESS), self._rng)
+                yield draw()
