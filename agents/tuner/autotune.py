@@ -62,7 +62,7 @@ class Autotune(Agent):
     batch: int = 8
     first: int = 24
     proposals: int = 64
-    finalists: int = 5
+    finalists: int = 4
     parallelisms: tuple[int, ...] | None = None
     subtiling: bool = Rules.subtiling
     memory_limit: int | None = Rules.memory_limit
