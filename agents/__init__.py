@@ -3,11 +3,13 @@
 from halidegym.agents import reference
 from halidegym.agents.agent import Agent
 from halidegym.agents.iterated import IteratedSearch
+from halidegym.agents.language_model import LanguageModelAgent
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.dynamic_programming import DynamicProgramming
 from halidegym.agents.planners.exhaustive import ExhaustiveSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.mb2fbs import MB2FBS
@@ -29,11 +31,13 @@ __all__ = [
     "Autotune",
     "BeamSearch",
     "Candidate",
+    "DynamicProgramming",
     "ExhaustiveSearch",
     "Greedy",
     "GuidedReplay",
     "Improvement",
     "IteratedSearch",
+    "LanguageModelAgent",
     "Plan",
     "PolicyAgent",
     "PolicyGuidedMCTS",
