@@ -174,7 +174,9 @@ class Run:
 
     def _measure(self, batch: Sequence[Proposal]) -> None:
         fastest = self.trials.best
-        self.trials.add(batch, screen(self._timer, self._problem, batch, self._base))
+        comparisons = screen(self._timer, self._problem, batch, self._base)
+        self.trials.add(batch, comparisons)
+        self.baseline_time = comparisons[0].b.median_s
         best = self.trials.best
         if best is not None and best is not fastest:
             seconds = time.perf_counter() - self._begin
