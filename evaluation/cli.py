@@ -11,9 +11,11 @@ from halidegym.evaluation.commands.bench import bench
 from halidegym.evaluation.commands.calibrate import calibrate_command
 from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
+from halidegym.evaluation.commands.leaderboard import leaderboard_command
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
 from halidegym.evaluation.commands.playthroughs import playthroughs
+from halidegym.evaluation.commands.report import report
 from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
 from halidegym.evaluation.commands.schedule import schedule
@@ -63,7 +65,9 @@ for command in (
     calibrate_command,
     demo,
     bench,
+    report,
     validate_command,
+    leaderboard_command,
     parity,
     optima,
     optimality,
