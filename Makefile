@@ -27,7 +27,7 @@ endef
 # Tests wait for processes and threads more than they compute, and take from each other what is left.
 PYTEST := pytest -q -n $(JOBS) --dist worksteal
 
-.PHONY: help demo parity test test-all lint train-smoke playthroughs format sanitize clean
+.PHONY: help demo parity test test-all lint docs train-smoke playthroughs format sanitize clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -86,6 +86,10 @@ lint: install-test  ## Check formatting, style and types
 	ln -sfn $(CURDIR)/native/_core.pyi build/stubs/halidegym/native/
 	if MYPYPATH=build/stubs stubtest halidegym.native._core --concise --mypy-config-file pyproject.toml 2>&1 |
 		grep -vE $(OF_PYBIND11); then exit 1; fi
+
+docs: install-test  ## Build the documentation site; warnings are errors
+	.venv-test/bin/sphinx-build -W --keep-going -q -d build/docs/doctrees docs build/docs/html
+	echo "build/docs/html/index.html"
 
 SMOKE := runs/smoke
 train-smoke: install-test  ## Collect plans, imitate them, improve on them, and PPO, in small (five minutes)

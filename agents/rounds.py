@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import Future
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -19,6 +20,7 @@ from halidegym.agents.spaces import SpaceSolution
 from halidegym.native._core import OutOfResources
 
 _MAX_CANDIDATES = 32
+_STARTUP_BYTES = 16 << 20
 
 Found = TypeVar("Found", Plan, SpaceSolution)
 Result = TypeVar("Result")
@@ -127,8 +129,10 @@ class Rounds(Generic[Found]):
     def _start(self, batch: range, share: Budget, on_progress: OnProgress | None) -> list[Future[Found]]:
         running: list[Future[Found]] = []
         try:
-            for index in batch:
-                running.append(_in_thread(functools.partial(self._run, index, share, on_progress)))
+            with _all_at_once() as may_begin:
+                for index in batch:
+                    run_round = functools.partial(self._run, index, share, on_progress)
+                    running.append(_in_thread(run_round, may_begin))
         except RuntimeError as error:
             self._stop(running)
             raise OutOfResources(
@@ -187,11 +191,27 @@ class Rounds(Generic[Found]):
         )
 
 
-def _in_thread(function: Callable[[], Result]) -> Future[Result]:
+@contextlib.contextmanager
+def _all_at_once() -> Iterator[threading.Event]:
+    """An event that lets threads begin when all of them have been started, or one could not be.
+
+    A thread that comes to C++ for the first time allocates its thread-local data there, and the process ends if there is no
+    memory left, as when the stacks of threads have just used it up. So some is set aside until they begin.
+    """
+    reserve, may_begin = bytearray(_STARTUP_BYTES), threading.Event()
+    try:
+        yield may_begin
+    finally:
+        del reserve
+        may_begin.set()
+
+
+def _in_thread(function: Callable[[], Result], may_begin: threading.Event) -> Future[Result]:
     """Call a function in a thread of its own, which the interpreter does not wait for when it exits."""
     future: Future[Result] = Future()
 
     def run() -> None:
+        may_begin.wait()
         try:
             future.set_result(function())
         except BaseException as error:

@@ -142,7 +142,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     | `pool` | none | for `"random"`: number of prepared problems to draw from |
     | `skip_forced` | `True` | the environment takes decisions without an alternative itself |
     | `child_features` | `False` | show what each decision leads to; every child shown is an evaluation |
-    | `render_mode` | none | `"ansi"`: the loop nest as text; `"rgb_array"`: the same as a picture (needs Pillow) |
+    | `render_mode` | none | `"ansi"`: the loop nest as text; `"rgb_array"`: a picture of it (needs Pillow) |
 
     A pipeline can be given as a registered name, a `halide.Func` or `halide.Pipeline`, a function that returns one, the
     path of an `.hlpipe` file, or a `SchedulingProblem`. `"random"` generates another pipeline for each episode, drawn

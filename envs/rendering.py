@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.native._core import InvalidParameter, State
+from halidegym.envs.views.drawing import draw_nest
+from halidegym.envs.views.outline import outline
+from halidegym.envs.views.raster import to_array
+from halidegym.envs.views.words import status_words
+from halidegym.native._core import State
 
 FRAME_SIZE = (960, 720)
 """Width and height of a rendered picture in pixels."""
 
-_MARGIN = 16
+# More lines than this could not be read on a frame.
+_MAX_ROWS = 48
 
 
 def render(mode: str | None, name: str, state: State, num_legal_decisions: int) -> str | NDArray[np.uint8] | None:
@@ -21,8 +26,9 @@ def render(mode: str | None, name: str, state: State, num_legal_decisions: int) 
     """
     if mode is None:
         return None
-    text = describe(name, state, num_legal_decisions)
-    return text if mode == "ansi" else draw(text)
+    if mode == "ansi":
+        return describe(name, state, num_legal_decisions)
+    return draw(name, state, num_legal_decisions)
 
 
 def describe(name: str, state: State, num_legal_decisions: int) -> str:
@@ -30,30 +36,18 @@ def describe(name: str, state: State, num_legal_decisions: int) -> str:
 
     The nest is in the notation of the Adams2019 autoscheduler (docs/specification/search-space.md, section 5).
     """
-    made = f"{name}: {state.num_decisions_made} of {state.num_decisions} decisions made"
-    if state.is_complete:
-        status = f"complete, cost {state.cost():.6g}"
-    elif num_legal_decisions == 0:
-        status = "no legal decision left"
-    else:
-        status = f"next: {state.next_phase} {state.next_func}, {num_legal_decisions} legal decisions"
-    return f"{made}; {status}\n{state.dump()}"
+    return f"{name}: {status_words(state, num_legal_decisions)}\n{state.dump()}"
 
 
-def draw(text: str) -> NDArray[np.uint8]:
-    """The text as a picture [height, width, 3], RGB; shrunk if it is larger than `FRAME_SIZE`.
+def draw(name: str, state: State, num_legal_decisions: int) -> NDArray[np.uint8]:
+    """The loop nest of a state as a picture [height, width, 3], RGB, of `FRAME_SIZE`.
 
     Raises:
         InvalidParameter: Pillow is not installed.
     """
-    try:
-        from PIL import Image, ImageDraw
-    except ImportError as error:
-        raise InvalidParameter('render_mode="rgb_array" needs Pillow: pip install pillow, or use "ansi"') from error
-    _, _, right, bottom = ImageDraw.Draw(Image.new("L", (1, 1))).multiline_textbbox((0, 0), text)
+    nest, title = outline(state), f"{name}: {status_words(state, num_legal_decisions)}"
     width, height = FRAME_SIZE
-    # A canvas of the frame's proportions that holds all of the text.
-    scale = max(1.0, (right + 2 * _MARGIN) / width, (bottom + 2 * _MARGIN) / height)
-    canvas = Image.new("RGB", (round(width * scale), round(height * scale)), "white")
-    ImageDraw.Draw(canvas).multiline_text((_MARGIN, _MARGIN), text, fill="black")
-    return np.array(canvas.resize(FRAME_SIZE), dtype=np.uint8)
+    picture = draw_nest(nest, title, width=width, max_rows=_MAX_ROWS)
+    if picture.height > height:  # as wide as the frame once it is shrunk
+        picture = draw_nest(nest, title, width=width * picture.height / height, max_rows=_MAX_ROWS)
+    return to_array(picture, FRAME_SIZE)

@@ -57,7 +57,7 @@ def load_problem(
         return _adapted(source, target, parallelism)
     name = None
     if isinstance(source, str) and pipelines.is_name(source):
-        name, source = _named(source, options), _build_registered(source, options)
+        name, source = named(source, options), _build_registered(source, options)
     elif isinstance(source, str | os.PathLike):
         if not Path(source).is_file():
             raise InvalidParameter(
@@ -68,12 +68,12 @@ def load_problem(
     elif isinstance(source, hl.Func | hl.Pipeline):
         _refuse(options, f"a halide.{type(source).__name__} is built already")
     elif is_generator(source):
-        name = _named(source.__name__, options)
+        name = named(source.__name__, options)
         source = generated_pipeline(source, "host" if target is None else target, options)
     elif options and callable(source):
         function = getattr(source, "__name__", type(source).__name__)
         _check_options(source, options, function)
-        name, source = _named(function, options), source(**options)
+        name, source = named(function, options), source(**options)
     return SchedulingProblem.from_pipeline(
         source, target="host" if target is None else target, parallelism=parallelism, estimates=estimates, name=name
     )
@@ -116,7 +116,7 @@ def _build_registered(name: str, options: Mapping[str, Any]) -> hl.Pipeline:
         raise InvalidParameter(str(error)) from error
 
 
-def _named(name: str, options: Mapping[str, Any]) -> str:
+def named(name: str, options: Mapping[str, Any]) -> str:
     """What reports call the pipeline: another name, if it is another pipeline."""
     arguments = ", ".join(f"{option}={value!r}" for option, value in options.items())
     return f"{name}({arguments})" if options else name

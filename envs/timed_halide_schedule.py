@@ -18,7 +18,43 @@ Environment = TypeVar("Environment", HalideSchedule, HalideScheduleVector)
 
 
 def make_measured(**arguments: Any) -> HalideSchedule:
-    """`HalideScheduleHardware-v0`: rewards are measured on this machine. Not deterministic; arguments as of `measured`."""
+    """Schedule a Halide pipeline, and learn how long it runs on this machine.
+
+    ## Description
+
+    `HalideSchedule` with run times for rewards: the same states, actions, observations, episodes and information, and
+    its arguments beside those below. Gymnasium knows this environment as nondeterministic, since clocks are.
+
+    ## Rewards
+
+    0 until the schedule is complete. It is then compiled, run, compared with a trusted schedule's output and timed:
+    `log(run time of the baseline / run time)`. What is on record in the `database` is not measured again.
+
+    ## Arguments
+
+    | Argument | Default | Meaning |
+    |---|---|---|
+    | `database` | none | file to record run times in |
+    | `form` | `"log_speedup"` | of the reward, as of `halidegym.rewards.HardwareTimingReward` |
+    | `baseline` | `"greedy"` | what run times are relative to, likewise |
+    | `settings` | `TimingSettings()` | how to time |
+    | `failure_speedup` | `DEAD_END_SPEEDUP` | what a schedule counts that fails: does not compile or run, or is wrong |
+
+    ```python
+    import gymnasium as gym, halidegym
+
+    env = gym.make("HalideScheduleHardware-v0", pipeline="toy_blur", database="times.sqlite")
+    observation, info = env.reset(seed=0)
+    terminated = False
+    while not terminated:
+        observation, reward, terminated, truncated, info = env.step(info["action_mask"].argmax())
+    print(reward)
+    ```
+
+    ## Version History
+
+    - v0: initial version.
+    """
     return measured(HalideSchedule, **arguments)
 
 
@@ -28,7 +64,41 @@ def make_measured_vector(num_envs: int = 1, **arguments: Any) -> HalideScheduleV
 
 
 def make_replayed(**arguments: Any) -> HalideSchedule:
-    """`HalideScheduleReplay-v0`: rewards come from a record, without compiler and clock. Arguments as of `replayed`."""
+    """Schedule a Halide pipeline, with run times out of a record.
+
+    ## Description
+
+    `HalideScheduleHardware-v0` without compiler and clock: run times come from a `database` that was recorded before, on
+    this machine or another one. Equal seeds and actions give equal rewards, bit for bit.
+
+    ## Rewards
+
+    Those of `HalideScheduleHardware-v0`. A schedule that is not on record is an error, or counts with its cost.
+
+    ## Arguments
+
+    | Argument | Default | Meaning |
+    |---|---|---|
+    | `database` | | file that run times were recorded in |
+    | `missing` | `"error"` | what to do about a schedule that is not on record; or `"cost_model"`: rate it by its cost |
+    | `machine` | see `Replay` | fingerprint of the machine whose run times count |
+    | `form`, `baseline`, `settings`, `failure_speedup` | | as of `HalideScheduleHardware-v0` |
+
+    ```python
+    import gymnasium as gym, halidegym
+
+    env = gym.make("HalideScheduleReplay-v0", pipeline="toy_blur", database="times.sqlite", missing="cost_model")
+    observation, info = env.reset(seed=0)
+    terminated = False
+    while not terminated:
+        observation, reward, terminated, truncated, info = env.step(info["action_mask"].argmax())
+    print(reward)
+    ```
+
+    ## Version History
+
+    - v0: initial version.
+    """
     return replayed(HalideSchedule, **arguments)
 
 

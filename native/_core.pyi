@@ -653,8 +653,8 @@ class State(_Value):
     def dump(self) -> str:
         """The nest as text (docs/specification/search-and-cost-model.md, section 2.11)."""
 
-# Search spaces (search_spaces.cpp). Planners take, as `space`, a Space, a SyntheticTree, or a Python object with the
-# methods of `halidegym.agents.spaces.SearchSpace`.
+# Search spaces (search_spaces.cpp). Planners take, as `space`, a Space, a SyntheticTree, a TransformSpace, or a Python
+# object with the methods of `halidegym.agents.spaces.SearchSpace`.
 
 @final
 class SyntheticNode(_Value):
@@ -704,6 +704,255 @@ class SyntheticTree(_Value):
         """
     def cost(self, state: SyntheticNode) -> float:
         """The path cost."""
+
+# Plans of Fourier transforms (transform.cpp).
+
+@final
+class TransformState(_Value):
+    """A plan some of whose problems are open; an immutable value, equal and hashed by its steps."""
+
+    @property
+    def text(self) -> str:
+        """The plan as one line, with a ``?`` for each open problem."""
+    @property
+    def plan(self) -> str:
+        """The text of the plan, with the fallback for all that is open."""
+    @property
+    def is_complete(self) -> bool: ...
+    @property
+    def model_cost(self) -> float:
+        """Microseconds of `plan` by the model."""
+
+@final
+class TransformSpace(_Value):
+    """Plans of a Fourier transform of size `n`, as a space to search; it has the methods of a search space.
+
+    A plan is a tree of steps, each about a problem that the step above it leaves: a codelet, a loop over columns, or a split
+    into two smaller transforms (Cooley and Tukey). A partial plan costs what it costs with the *fallback* for what is open:
+    the best plan of that problem by the model without context. So every cost is that of a plan that can be run.
+    """
+
+    def __init__(
+        self,
+        n: int = ...,
+        *,
+        space: Literal["basic", "lanes", "wide"] = ...,
+        order: Literal["first", "any"] = ...,
+        lanes: Sequence[int] | None = ...,
+        context: float = ...,
+        cost: Callable[[str], float | None] | None = ...,
+    ) -> None:
+        """The plans of a transform of size 2^a 3^b 5^c 7^d, up to 65536.
+
+        Args:
+            n: the size.
+            space: "basic": no scratch memory, loops over single columns, the widest vectors that the columns fill; "lanes":
+                all vectors; "wide": all places of splits, all radices, loops over 1, 4 and 16 columns.
+            order: which problem is decided: "first": the first open one, so that the space is a tree; "any": each, so that
+                plans are met again in many orders.
+            lanes: complex numbers in a vector register: some of 1, 2 and 4, 1 among them; None for all.
+            context: of the model, at least 0: nanoseconds for each number that the second half of a split reads in another
+                pattern than the first half has stored it, or beyond the first cache.
+            cost: microseconds of a complete plan, given its text, or None if it is not acceptable; asked once a plan. By
+                default the model, without a clock.
+
+        Raises:
+            InvalidParameter: an argument is out of its range, or the library lacks the size.
+            OutOfResources: the "wide" space of this size has too many problems.
+        """
+    @property
+    def n(self) -> int: ...
+    @property
+    def space(self) -> Literal["basic", "lanes", "wide"]: ...
+    @property
+    def order(self) -> Literal["first", "any"]: ...
+    @property
+    def lanes(self) -> tuple[int, ...]: ...
+    @property
+    def context(self) -> float: ...
+    @property
+    def num_problems(self) -> int:
+        """Distinct problems that steps lead to."""
+    @property
+    def num_pairs(self) -> int:
+        """Distinct problems, each with every step that applies: what dynamic programming measures."""
+    @property
+    def max_choices(self) -> int:
+        """The most steps that apply to one problem."""
+    def count_plans(self) -> int | None:
+        """Complete plans, exactly; None beyond 128 bits, as for the other counts."""
+    def count_words(self) -> int | None:
+        """Plans, complete or not: the vertices of the graph of derivations in any order."""
+    def count_walks(self) -> int | None:
+        """Derivations in any order: the leaves of the same space as a tree."""
+    def optimum(self) -> tuple[float, list[int]]:
+        """The least cost of the model, and the decisions that lead there; by dynamic programming.
+
+        Raises:
+            InvalidParameter: the space has another `cost`.
+        """
+    def state(self, text: str) -> TransformState:
+        """The state with this text, complete or with a ``?`` for each open problem.
+
+        Raises:
+            InvalidParameter: the text is that of no plan, or a step is none of this space.
+        """
+    def problem(self, problem: int) -> TransformProblem:
+        """One of the problems. They come after those that their steps leave; the last one is the whole transform."""
+    def choices(self, problem: int) -> list[tuple[str, list[int]]]:
+        """The steps that apply to a problem, each with the problems that it leaves."""
+    def model_cost_of(self, problem: int, sub_plan: str) -> float:
+        """Microseconds of a sub-plan of a problem by the model, alone.
+
+        Raises:
+            InvalidParameter: a step of the sub-plan is none of this space.
+        """
+    def steps(self, state: TransformState) -> list[tuple[int, str]]:
+        """The decisions: number of the open problem, counted from the left, and the step that is taken about it."""
+    def root(self) -> TransformState: ...
+    def is_complete(self, state: TransformState) -> bool: ...
+    def depth(self, state: TransformState) -> int:
+        """Steps that are decided."""
+    def max_depth(self) -> int: ...
+    def decisions(self, state: TransformState) -> range: ...
+    def apply(self, state: TransformState, decision: int) -> TransformState:
+        """The state after a decision.
+
+        Raises:
+            InvalidParameter: there is no such decision.
+        """
+    def inherits_cost(self, state: TransformState, decision: int) -> bool:
+        """Whether the decision takes the fallback's step, so that the cost stays as it is."""
+    def hash(self, state: TransformState, depth: int) -> int:
+        """A structural hash that looks `depth` steps below the first."""
+    def cost(self, state: TransformState) -> float | None:
+        """Microseconds of the plan, with the fallback for what is open."""
+
+@final
+class TransformView:
+    """What environments see of plans, and what their actions mean; for one or more spaces of order "first".
+
+    Actions are steps; each is legal where it applies to the first open problem.
+    """
+
+    def __init__(self, spaces: Sequence[TransformSpace], *, estimates: bool = ...) -> None: ...
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The step behind each action."""
+    @property
+    def rows(self) -> int:
+        """The most steps of a plan."""
+    def look(self, state: TransformState) -> tuple[dict[str, NDArray[Any]], int]:
+        """The observation of a state, and the number of legal actions."""
+    def look_at_all(self, states: Sequence[TransformState]) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
+        """The same of several states, with their number in front."""
+    def step(self, state: TransformState, action: int) -> tuple[TransformState, bool]:
+        """The state after an action, and whether it was legal; if not, the legal one with its number was taken, counted
+        round.
+        """
+
+# Plans of transforms that run, and their times (transform_plan.cpp, transform_stopwatch.cpp).
+
+@final
+class TransformProblem(_Value):
+    """What one step of a transform has to compute: `columns` transforms of size `n`. Strides count complex numbers."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def input_stride(self) -> int: ...
+    @property
+    def output_stride(self) -> int: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def input_column_stride(self) -> int:
+        """From a column to the next; 0 if there is one."""
+    @property
+    def output_column_stride(self) -> int: ...
+    @property
+    def is_scaled(self) -> bool:
+        """Whether inputs are multiplied with twiddles."""
+    @property
+    def twiddle_stride(self) -> int: ...
+    @property
+    def twiddle_column_stride(self) -> int: ...
+    @property
+    def is_in_place(self) -> bool: ...
+    @property
+    def is_below_loop(self) -> bool: ...
+
+@final
+class TransformStepUse:
+    """A step of a plan where it stands: its text, its problem, how often it runs, and the number of steps above it."""
+
+    @property
+    def step(self) -> str: ...
+    @property
+    def problem(self) -> TransformProblem: ...
+    @property
+    def runs(self) -> int: ...
+    @property
+    def level(self) -> int: ...
+
+@final
+class TransformPlan:
+    """How a transform of a size is computed. See `halidegym.envs.transform.plan.TransformPlan`."""
+
+    def __init__(self, n: int, text: str) -> None:
+        """Read the text of a plan.
+
+        Raises:
+            InvalidParameter: the size is impossible, the text cannot be read, or a step does not apply.
+        """
+    @property
+    def n(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def flops(self) -> float: ...
+    def problems(self) -> list[TransformStepUse]: ...
+    def run(self, x: NDArray[np.complex128], out: NDArray[np.complex128] | None = None) -> NDArray[np.complex128]:
+        """The transform of an array.
+
+        Raises:
+            InvalidParameter: an array does not fit, or this machine lacks the vectors of a codelet.
+        """
+
+@final
+class TransformTiming:
+    """How long a plan takes: the ratio of its time to the reference's, infinite if its output is wrong."""
+
+    @property
+    def ratio(self) -> float: ...
+    @property
+    def relative_error(self) -> float: ...
+    @property
+    def executed_s(self) -> float: ...
+
+@final
+class TransformStopwatch:
+    """Times plans of one size in turns with a reference, in seconds of the processor. For one thread at a time."""
+
+    def __init__(
+        self, n: int, reference: str, input: NDArray[np.complex128], expected: NDArray[np.complex128]
+    ) -> None: ...
+    @property
+    def reference_s(self) -> float:
+        """Median of the reference's samples when the stopwatch was made."""
+    def error_of(self, plan: str) -> float:
+        """Relative error of a plan's output; infinite if it left out a number, or touched its input."""
+    def time(self, plans: Sequence[str], *, turns: int, sample_s: float, tolerance: float) -> list[TransformTiming]:
+        """Time plans, each in turns with the reference."""
+    def take_turns(self, plans: Sequence[str], *, rounds: int, sample_s: float) -> list[list[float]]:
+        """Seconds per run of each plan in each round."""
+    def take_turns_at(
+        self, problem: TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float
+    ) -> list[list[float]]:
+        """The same for sub-plans of a problem, on buffers of its own."""
+
+def available_lanes() -> list[int]:
+    """Complex numbers in a vector register, as this machine has them, ascending."""
 
 # Planners (search.cpp). A search that is ended by a budget, a callback or Ctrl-C returns the best so far.
 #

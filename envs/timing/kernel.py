@@ -54,10 +54,12 @@ class Sample:
         run_s: seconds per run.
         disturbed: whether its threads waited for a core for more than the fraction that the settings allow, or the machine
             stood still.
+        work_s: seconds per run in which cores worked for it, all threads together; waiting for a core is left out.
     """
 
     run_s: float
     disturbed: bool
+    work_s: float
 
 
 class RunningKernel:
@@ -136,13 +138,14 @@ class RunningKernel:
             KernelFailed: it did not get to the end.
         """
         runs = self._runs_per_sample
-        seconds, _, waited = map(float, self._ask(f"sample {runs} {self._settings.flush_bytes}", "sample").split())
+        seconds, worked, waited = map(float, self._ask(f"sample {runs} {self._settings.flush_bytes}", "sample").split())
         if seconds < self._settings.shortest_sample_s:  # the first run, with cold caches, was slower
             self._runs_per_sample = max(runs, self._runs_for(seconds / runs))
         # A machine that stands still, such as a paused guest, does not tell: no thread of it waits for a core.
         stood_still = seconds > 3 * runs * self.shortest_s + _STANDSTILL_S
         self.shortest_s = min(self.shortest_s, seconds / runs)
-        return Sample(seconds / runs, stood_still or waited > self._settings.disturbance * seconds)
+        disturbed = stood_still or waited > self._settings.disturbance * seconds
+        return Sample(seconds / runs, disturbed, worked / runs)
 
     def samples(self) -> list[Sample]:
         """Samples until the best undisturbed ones agree, or the time is over.

@@ -8,6 +8,7 @@ import importlib.metadata
 import json
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -75,6 +76,13 @@ class KernelStore:
         write_atomically(kernel, library.read_bytes())
         write_atomically(report, json.dumps(dataclasses.asdict(times)).encode())
         return times
+
+    def forget(self, problem: SchedulingProblem, schedules: Iterable[ScheduleLike]) -> None:
+        """Remove what is kept of these schedules."""
+        for schedule in schedules:
+            entry = self._directory / _key(problem, schedule)
+            for suffix in (".json", ".so"):
+                entry.with_suffix(suffix).unlink(missing_ok=True)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import hashlib
-import itertools
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,60 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.processes.files import ScratchFolder
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing import input_arrays
-from halidegym.envs.timing.compiler import CompilationError, Compiler, CompileTimes
+from halidegym.envs.timing.bench import Bench, Kernel, kept
+from halidegym.envs.timing.compiler import CompilationError, CompileTimes
 from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample
 from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.machine import compiling, measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Outcome, Timing, TimingSettings
-from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of
+from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of, without_drift
 from halidegym.native import _core
 from halidegym.native.checks import INT32_MAX, check_at_least
-
-
-@dataclasses.dataclass(frozen=True)
-class _Kernel:
-    """A compiled schedule, or how compiling it failed."""
-
-    library: Path
-    times: CompileTimes
-    failure: KernelFailed | None = None
-
-
-class _Bench:
-    """What a stopwatch works with: compiling processes with a thread for each, and files.
-
-    Args:
-        compilers: how many schedules to compile at once.
-
-    Attributes:
-        owner: the process that made it. A fork of it has neither the threads nor the processes.
-        trusted: the folder with the trusted outputs, by the identity of the problem.
-        inputs: the files with the inputs, likewise.
-    """
-
-    def __init__(self, compilers: int) -> None:
-        self.owner = os.getpid()
-        self.compiler = Compiler(compilers)
-        # The kernel ends processes with the thread that started them, so the threads stay as long as the compilers.
-        self.pool = ThreadPoolExecutor(compilers)
-        self.trusted: dict[str, Path] = {}
-        self.inputs: dict[str, list[str]] = {}
-        self._scratch = ScratchFolder()
-        self._count = itertools.count()
-
-    def new_directory(self) -> Path:
-        directory = self._scratch.path / str(next(self._count))
-        directory.mkdir()
-        return directory
-
-    def close(self) -> None:
-        self.pool.shutdown(cancel_futures=True)
-        self.compiler.close()
-        self._scratch.close()
 
 
 class Stopwatch:
@@ -102,7 +57,7 @@ class Stopwatch:
         self.settings = TimingSettings() if settings is None else settings
         self._inputs = dict(inputs or {})
         self._store = None if kernels is None else KernelStore(kernels)
-        self._own_bench = _Bench(len(os.sched_getaffinity(0)) if compilers is None else compilers)
+        self._own_bench = Bench(len(os.sched_getaffinity(0)) if compilers is None else compilers)
 
     def __enter__(self) -> Stopwatch:
         return self
@@ -118,9 +73,9 @@ class Stopwatch:
             self._own_bench.close()
 
     @property
-    def _bench(self) -> _Bench:
+    def _bench(self) -> Bench:
         if self._own_bench.owner != os.getpid():
-            self._own_bench = _Bench(self.compilers)
+            self._own_bench = Bench(self.compilers)
         return self._own_bench
 
     @property
@@ -138,11 +93,17 @@ class Stopwatch:
         usable = self.settings.cpus or os.sched_getaffinity(0)
         return self.settings.threads or min(problem.parallelism, len(usable))
 
-    def compile(self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]) -> None:
-        """Compile schedules of a problem, and the trusted one, for the folder of kernels; failures are passed over."""
+    def compile(self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]) -> list[float]:
+        """Compile schedules of a problem, and the trusted one, for the folder of kernels; failures are passed over.
+
+        Returns:
+            The seconds in which a core worked: for the trusted schedule, and for the others in their order.
+        """
+        seconds = []
         for kernel in self._compiled(problem, [TrustedSchedule(problem), *schedules]):
-            with kernel:
-                pass
+            with kernel as compiled:
+                seconds.append(compiled.times.work_s)
+        return seconds
 
     def time(self, problem: SchedulingProblem, schedule: ScheduleLike) -> Timing:
         """Compile a schedule and measure its run time.
@@ -168,6 +129,46 @@ class Stopwatch:
             kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, schedules)]
             return [self._time(problem, kernel) for kernel in kernels]
 
+    def time_in_turns(
+        self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike], *, rounds: int = 7
+    ) -> list[Timing]:
+        """Time several schedules of a problem together, for the differences between them.
+
+        All take turns, each in a fresh process, and what makes a round faster or slower for all is taken out. On one
+        thread, the seconds count in which the core worked, so others may compile meanwhile; on several threads, those of
+        the clock. A slow schedule takes fewer turns: none after the time limit.
+
+        Args:
+            problem: as for `time`.
+            schedules: likewise.
+            rounds: how many turns each takes at most.
+
+        Returns:
+            Timings with a sample for each turn.
+
+        Raises:
+            InvalidParameter: `rounds` is below 1.
+            Error: as for `time`.
+        """
+        check_at_least(1, INT32_MAX, rounds=rounds)
+        self._prepare(problem)
+        by_work = self.threads_for(problem) == 1
+        with contextlib.ExitStack() as stack:
+            kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, schedules)]
+            entrants = [self._entrant(problem, kernel, by_work) for kernel in kernels]
+            with compiling() if by_work else measuring():
+                for _ in range(rounds):
+                    for entrant in entrants:
+                        if entrant.run_s < self.settings.time_limit_s:
+                            entrant.take_turn()
+        even = without_drift([entrant.turns for entrant in entrants])
+        return [
+            self._timing(
+                problem, kernel, [Sample(s, disturbed, s) for s, disturbed in turns], entrant.failure, entrant.run_s
+            )
+            for kernel, entrant, turns in zip(kernels, entrants, even, strict=True)
+        ]
+
     def compare(
         self, problem: SchedulingProblem, a: ScheduleLike, b: ScheduleLike, *, rounds: int = 15, precision: float = 0.01
     ) -> Comparison:
@@ -183,6 +184,8 @@ class Stopwatch:
         *,
         rounds: int = 15,
         precision: float = 0.01,
+        worth: float = 0.0,
+        by_work: bool = False,
     ) -> list[Comparison]:
         """Measure how many times faster schedules are than a baseline.
 
@@ -197,6 +200,9 @@ class Stopwatch:
             baseline: what they are compared with.
             rounds: how many turns each takes at most; six for a confidence of 95 %.
             precision: stop before, from six rounds on, when no interval of a ratio is wider than this on either side.
+            worth: who is not so many times as fast as the baseline in an undisturbed first turn gets no more turns.
+            by_work: whether the seconds count in which cores worked, not those of the clock. On one thread, a busy machine
+                disturbs these little; on several, they do not tell how well the work is divided.
 
         Raises:
             InvalidParameter: `rounds` is below 1.
@@ -206,12 +212,12 @@ class Stopwatch:
         self._prepare(problem)
         with contextlib.ExitStack() as stack:
             kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, [baseline, *schedules])]
-            (base_kernel, base), *others = self._race(problem, kernels, rounds, precision)
-            baseline_timing = self._timing(problem, base_kernel, base.samples, base.failure, base.run_s)
+            (base_kernel, base), *others = self._race(problem, kernels, rounds, precision, worth, by_work)
+            baseline_timing = self._timing(problem, base_kernel, base.counted, base.failure, base.run_s)
             return [
                 Comparison(
                     *ratio_of(other.turns, base.turns),
-                    self._timing(problem, other_kernel, other.samples, other.failure, other.run_s),
+                    self._timing(problem, other_kernel, other.counted, other.failure, other.run_s),
                     baseline_timing,
                 )
                 for other_kernel, other in others
@@ -262,19 +268,19 @@ class Stopwatch:
 
     def _compiled(
         self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]
-    ) -> list[contextlib.AbstractContextManager[_Kernel]]:
+    ) -> list[contextlib.AbstractContextManager[Kernel]]:
         """Compile in parallel. Each kernel's library is there until its context is left."""
         libraries = [self._bench.new_directory() / "kernel.so" for _ in schedules]
         jobs = [self._bench.pool.submit(self._compile, problem, *job) for job in zip(schedules, libraries, strict=True)]
         try:
-            return [_kept(job.result()) for job in jobs]
+            return [kept(job.result()) for job in jobs]
         except BaseException:  # Ctrl-C
             for job in jobs:
                 job.cancel()
             self._bench.compiler.interrupt()
             raise
 
-    def _compile(self, problem: SchedulingProblem, schedule: ScheduleLike, library: Path) -> _Kernel:
+    def _compile(self, problem: SchedulingProblem, schedule: ScheduleLike, library: Path) -> Kernel:
         timeout_s = self.settings.compile_timeout_s
         with compiling():
             begin = time.perf_counter()
@@ -283,16 +289,16 @@ class Stopwatch:
                 compile_ = self._bench.compiler.compile
                 if self._store is not None:
                     compile_ = functools.partial(self._store.compile, self._bench.compiler)
-                return _Kernel(library, compile_(problem, schedule, library, timeout_s=timeout_s))
+                return Kernel(library, compile_(problem, schedule, library, timeout_s=timeout_s))
             except CompilationError as error:
                 failed = KernelFailed.of(error.finished)
                 is_refused = failed.outcome == "run_error"
                 outcome: Outcome = "compile_error" if is_refused else failed.outcome
                 words = failed.error if is_refused else f"the compiler: {failed.error}"
                 times = CompileTimes(compile_s=time.perf_counter() - begin)
-                return _Kernel(library, times, KernelFailed(outcome, words))
+                return Kernel(library, times, KernelFailed(outcome, words))
 
-    def _running(self, problem: SchedulingProblem, kernel: _Kernel) -> RunningKernel:
+    def _running(self, problem: SchedulingProblem, kernel: Kernel) -> RunningKernel:
         runtime = self._bench.compiler.runtime_library(problem.target)
         return RunningKernel(
             runtime, kernel.library, self.threads_for(problem), self.settings, self._input_files(problem)
@@ -306,7 +312,7 @@ class Stopwatch:
             self._bench.inputs[key] = input_arrays.write(problem, self._inputs, self._bench.new_directory())
         return self._bench.inputs[key]
 
-    def _time(self, problem: SchedulingProblem, kernel: _Kernel) -> Timing:
+    def _time(self, problem: SchedulingProblem, kernel: Kernel) -> Timing:
         failure, taken, run_s = kernel.failure, list[Sample](), 0.0
         if failure is None:
             with measuring():
@@ -321,27 +327,31 @@ class Stopwatch:
                 run_s = time.perf_counter() - begin
         return self._timing(problem, kernel, taken, failure, run_s)
 
+    def _entrant(self, problem: SchedulingProblem, kernel: Kernel, by_work: bool = False) -> Entrant:
+        start, check = functools.partial(self._running, problem, kernel), functools.partial(self._check, problem)
+        return Entrant(start, check, by_work, kernel.failure)
+
     def _race(
-        self, problem: SchedulingProblem, kernels: Sequence[_Kernel], rounds: int, precision: float
-    ) -> list[tuple[_Kernel, Entrant]]:
+        self,
+        problem: SchedulingProblem,
+        kernels: Sequence[Kernel],
+        rounds: int,
+        precision: float,
+        worth: float,
+        by_work: bool,
+    ) -> list[tuple[Kernel, Entrant]]:
         """Let kernels take turns; the first one is the baseline."""
-        entrants = [
-            Entrant(
-                functools.partial(self._running, problem, kernel),
-                functools.partial(self._check, problem),
-                kernel.failure,
-            )
-            for kernel in kernels
-        ]
+        entrants = [self._entrant(problem, kernel, by_work) for kernel in kernels]
         limit_s = len(kernels) * (self.settings.time_limit_s + self.settings.patience_s)
-        with measuring():
+        with compiling() if by_work else measuring():
             begin = time.monotonic()
             for done in range(rounds):
                 is_late = time.monotonic() - begin > limit_s
                 if done >= MIN_ROUNDS and (is_late or are_precise(entrants, precision)):
                     break
                 for entrant in entrants:
-                    entrant.take_turn()
+                    if not entrant.is_beaten_by(entrants[0], worth):
+                        entrant.take_turn()
         return list(zip(kernels, entrants, strict=True))
 
     def _check(self, problem: SchedulingProblem, running: RunningKernel) -> None:
@@ -351,7 +361,7 @@ class Stopwatch:
     def _timing(
         self,
         problem: SchedulingProblem,
-        kernel: _Kernel,
+        kernel: Kernel,
         taken: Sequence[Sample],
         failure: KernelFailed | None,
         run_s: float,
@@ -370,14 +380,6 @@ class Stopwatch:
             link_s=kernel.times.link_s,
             run_s=run_s,
         )
-
-
-@contextlib.contextmanager
-def _kept(kernel: _Kernel) -> Iterator[_Kernel]:
-    try:
-        yield kernel
-    finally:
-        kernel.library.unlink(missing_ok=True)
 
 
 def _identity(problem: SchedulingProblem) -> str:

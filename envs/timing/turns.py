@@ -17,6 +17,7 @@ MIN_ROUNDS = 6
 
 _SAMPLES_PER_TURN = 3
 _LONG_SAMPLE_S = 0.3  # is enough for a turn, undisturbed
+_SHORT_SAMPLES_PER_TURN, _TURN_S = 12, 0.03
 
 Turn: TypeAlias = tuple[float, bool]
 """Seconds per run, and whether it was disturbed; see `Sample`."""
@@ -33,6 +34,7 @@ class Entrant:
     Attributes:
         start: runs the kernel in a new process.
         check: compares its output with the expected one.
+        by_work: whether its turns count by the seconds in which cores worked for it, whether they were disturbed or not.
         failure: why it does not run, or not any more.
         samples: all that were taken.
         turns: its turns; empty if it failed.
@@ -41,6 +43,7 @@ class Entrant:
 
     start: Callable[[], RunningKernel]
     check: Callable[[RunningKernel], None]
+    by_work: bool = False
     failure: KernelFailed | None = None
     samples: list[Sample] = dataclasses.field(default_factory=list)
     turns: list[Turn] = dataclasses.field(default_factory=list)
@@ -53,17 +56,42 @@ class Entrant:
         begin = time.perf_counter()
         try:
             with self.start() as running:
-                taken = [running.sample()]
-                while len(taken) < _SAMPLES_PER_TURN and (taken[-1].disturbed or running.shortest_s < _LONG_SAMPLE_S):
-                    taken.append(running.sample())
+                taken = _samples(running)
                 self.check(running)
-            best = min(taken, key=lambda sample: (sample.disturbed, sample.run_s))
             self.samples.extend(taken)
-            self.turns.append((best.run_s, best.disturbed))
+            if self.by_work:
+                self.turns.append((min(sample.work_s for sample in taken), False))
+            else:
+                best = min(taken, key=lambda sample: (sample.disturbed, sample.run_s))
+                self.turns.append((best.run_s, best.disturbed))
         except KernelFailed as failed:
             self.failure = failed
             self.turns.clear()
         self.run_s += time.perf_counter() - begin
+
+    @property
+    def counted(self) -> list[Sample]:
+        """The samples, with the seconds that count."""
+        return [Sample(s.work_s, False, s.work_s) for s in self.samples] if self.by_work else self.samples
+
+    def is_beaten_by(self, baseline: Entrant, worth: float) -> bool:
+        """Whether the first turns, if nothing disturbed them, show that this is not so many times as fast."""
+        if not (self.turns and baseline.turns):
+            return False
+        (own, is_disturbed), (base, base_is_disturbed) = self.turns[0], baseline.turns[0]
+        return base < worth * own and not (is_disturbed or base_is_disturbed)
+
+
+def _samples(running: RunningKernel) -> list[Sample]:
+    taken = [running.sample()]
+    while len(taken) < _samples_wanted(running) and (taken[-1].disturbed or running.shortest_s < _LONG_SAMPLE_S):
+        taken.append(running.sample())
+    return taken
+
+
+def _samples_wanted(running: RunningKernel) -> int:
+    """Starting the process takes longer than many short samples, and of these some are undisturbed on a busy machine."""
+    return max(_SAMPLES_PER_TURN, min(_SHORT_SAMPLES_PER_TURN, math.ceil(_TURN_S / running.shortest_s)))
 
 
 def ratio_of(turns: Sequence[Turn], baseline: Sequence[Turn]) -> tuple[float, float, float]:
@@ -87,3 +115,19 @@ def are_precise(entrants: Sequence[Entrant], precision: float) -> bool:
         if low < ratio / (1 + precision) or high > ratio * (1 + precision):
             return False
     return True
+
+
+def without_drift(turns: Sequence[Sequence[Turn]]) -> list[list[Turn]]:
+    """The turns of all entrants, the rounds made equally fast.
+
+    The machine's speed drifts, with the temperature and with what others run on the cores beside. An entrant's turns
+    relative to its own median tell how fast a round was, and the median of that over the entrants is taken out.
+    """
+    medians = [statistics.median(seconds for seconds, _ in own) if own else math.nan for own in turns]
+    paces = []
+    for number in range(max(map(len, turns), default=0)):
+        shares = [own[number][0] / median for own, median in zip(turns, medians, strict=True) if number < len(own)]
+        paces.append(statistics.median(shares))
+    return [
+        [(seconds / pace, disturbed) for (seconds, disturbed), pace in zip(own, paces, strict=False)] for own in turns
+    ]

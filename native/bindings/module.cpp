@@ -38,6 +38,7 @@ PYBIND11_MODULE(_core, m) {
     bind_cost(m);
     bind_state(m);
     bind_search_spaces(m);
+    bind_transform(m);
     bind_search(m);
     bind_search_mb2fbs(m);
     bind_search_mcts(m);
@@ -49,4 +50,6 @@ PYBIND11_MODULE(_core, m) {
     bind_env(m);
     bind_env_vector(m);
     bind_halide_schedule(m);
+    bind_transform_plan(m);
+    bind_transform_stopwatch(m);
 }

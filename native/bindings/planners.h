@@ -19,6 +19,7 @@
 #include "search/spaces/guided_schedules.h"
 #include "search/spaces/schedule_space.h"
 #include "search/spaces/synthetic_tree.h"
+#include "transform/space.h"
 
 // What the bindings of all planners share: a planner is written once in C++ and takes every space that Python can name.
 namespace halidegym {
@@ -127,6 +128,9 @@ auto with_space(const pybind11::object &object, const Use &use) {
     }
     if (pybind11::isinstance<SyntheticTree>(object)) {
         return use(pybind11::cast<SyntheticTree>(object));
+    }
+    if (pybind11::isinstance<TransformSpace>(object)) {
+        return use(pybind11::cast<TransformSpace>(object));
     }
     return use(PythonSpace(object));
 }

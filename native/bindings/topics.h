@@ -14,6 +14,7 @@ void bind_nest(pybind11::module_ &m);
 void bind_cost(pybind11::module_ &m);
 void bind_state(pybind11::module_ &m);
 void bind_search_spaces(pybind11::module_ &m);
+void bind_transform(pybind11::module_ &m);
 void bind_search(pybind11::module_ &m);
 void bind_search_mb2fbs(pybind11::module_ &m);
 void bind_search_mcts(pybind11::module_ &m);
@@ -25,5 +26,7 @@ void bind_search_guided(pybind11::module_ &m);
 void bind_env(pybind11::module_ &m);
 void bind_env_vector(pybind11::module_ &m);
 void bind_halide_schedule(pybind11::module_ &m);
+void bind_transform_plan(pybind11::module_ &m);
+void bind_transform_stopwatch(pybind11::module_ &m);
 
 }  // namespace halidegym

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <latch>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -23,14 +25,26 @@ template <typename S>
 class WorkerThreads {
 public:
     WorkerThreads(const S &space, int count) : spaces_(static_cast<size_t>(count), space) {
+        // A thread's first use of thread-local data allocates it, and ends the process if there is no memory left. So
+        // threads begin when all of them are there, or none will be, with memory that was set aside for that.
+        auto reserve = std::make_unique_for_overwrite<std::byte[]>(startup_bytes);
+        const auto begin = [&] {
+            reserve.reset();
+            may_begin_.count_down();
+        };
         for (S &own : spaces_) {
             try {
-                threads_.emplace_back([this, &own](const std::stop_token &end) { serve(end, own); });
+                threads_.emplace_back([this, &own](const std::stop_token &end) {
+                    may_begin_.wait();
+                    serve(end, own);
+                });
             } catch (const std::system_error &error) {
+                begin();
                 throw OutOfResources("thread " + std::to_string(threads_.size() + 1) + " of " + std::to_string(count) +
                                      " cannot start (" + error.what() + "); give fewer threads");
             }
         }
+        begin();
     }
     WorkerThreads(const WorkerThreads &) = delete;
     WorkerThreads &operator=(const WorkerThreads &) = delete;
@@ -106,6 +120,8 @@ public:
     };
 
 private:
+    static constexpr size_t startup_bytes = size_t{8} << 20;  // malloc asks for a megabyte at once
+
     void serve(const std::stop_token &end, S &space) {
         std::unique_lock lock(mutex_);
         while (has_work_.wait(lock, end, [&] { return job_ && job_->has_more(); })) {
@@ -130,6 +146,7 @@ private:
     }
 
     std::vector<S> spaces_;
+    std::latch may_begin_{1};
     std::mutex mutex_;
     std::condition_variable_any has_work_;
     std::condition_variable has_done_;

@@ -62,7 +62,7 @@ class _Buffer(ctypes.Structure):
     ]
 
 
-def _buffer(array: NDArray[np.float32]) -> _Buffer:
+def buffer(array: NDArray[np.float32]) -> _Buffer:
     """Describe a C-contiguous array; the caller keeps it alive. Axes are reversed: Halide's first one is innermost."""
     assert array.dtype == np.float32 and array.flags.c_contiguous
     # Not NumPy's strides, which are arbitrary for axes of one element.
@@ -83,7 +83,7 @@ def _call(library: ctypes.CDLL, request: Request) -> NDArray[np.float32]:
     costs, loss = np.zeros(batch, np.float32), np.zeros((), np.float32)
     inputs = [request.pipeline_features, np.ascontiguousarray(request.schedule_features.transpose(1, 2, 0))]
     inputs += [np.ascontiguousarray(tensor) for tensor in request.weights.values()]
-    buffers = [_buffer(array) for array in (*inputs, costs, loss)]
+    buffers = [buffer(array) for array in (*inputs, costs, loss)]
     *input_pointers, costs_pointer, loss_pointer = map(ctypes.byref, buffers)
     status = library.cost_model(
         *map(ctypes.c_int32, (stages, batch, request.parallelism)),

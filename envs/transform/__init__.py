@@ -1,0 +1,1 @@
+"""Fourier transforms: plans to choose, what they cost, and the environments about them."""

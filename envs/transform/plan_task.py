@@ -1,0 +1,168 @@
+"""What environments of transforms have in common, one or many: spaces, actions, observations, the end of an episode."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from halidegym.envs.rewards.base import RewardForm, check_form, reward_of
+from halidegym.envs.transform.costs import ModelCosts, PlanCosts
+from halidegym.native._core import InvalidParameter, TransformSpace, TransformState, TransformView
+from halidegym.native.checks import check_kind, shown
+
+Observation: TypeAlias = dict[str, Any]
+Baseline: TypeAlias = Literal["dp"] | str | float
+"""Of what a plan's speed is told: "dp", the text of a plan, or microseconds."""
+
+PROBLEM_COLUMNS = 14
+STEP_COLUMNS = 17
+
+
+@dataclass(frozen=True)
+class PlanState:
+    """A point of an episode, to come back to. Immutable.
+
+    Attributes:
+        space_index: which of the environment's sizes.
+        state: the plan so far.
+    """
+
+    space_index: int
+    state: TransformState
+
+
+class PlanTask:
+    """The task of an environment.
+
+    Args:
+        n: size of the transform, or several.
+        room: further sizes that observations and actions have room for.
+        space: see `TransformSpace`.
+        lanes: likewise.
+        context: likewise.
+        baseline: see `Baseline`.
+        form: of the reward at the end.
+        estimates: whether observations have the model's.
+        costs: of complete plans.
+
+    Raises:
+        InvalidParameter: an argument is out of its range.
+    """
+
+    def __init__(
+        self,
+        n: int | Sequence[int] = 1024,
+        *,
+        room: int | Sequence[int] = (),
+        space: Literal["basic", "lanes", "wide"] = "basic",
+        lanes: Sequence[int] | None = None,
+        context: float = 0.0,
+        baseline: Baseline = "dp",
+        form: RewardForm = "log_speedup",
+        estimates: bool = True,
+        costs: PlanCosts | None = None,
+    ) -> None:
+        check_kind(bool, estimates=estimates)
+        check_form(form)
+        self.spaces, others = (
+            tuple(
+                TransformSpace(size, space=space, order="first", lanes=lanes, context=context)
+                for size in (sizes if isinstance(sizes, Sequence) else (sizes,))
+            )
+            for sizes in (n, room)
+        )
+        if not self.spaces:
+            raise InvalidParameter("n=() has no size: give one, such as 1024, or several")
+        self.view = TransformView(self.spaces + others, estimates=estimates)
+        self.estimates = estimates
+        self.costs: PlanCosts = ModelCosts() if costs is None else costs
+        self.form: RewardForm = form
+        self._baseline = self._checked_baseline(baseline)
+        self._baselines: dict[int, float] = {}
+        self.action_space = spaces.Discrete(len(self.view.actions))
+        self.observation_space = self._observation_space()
+
+    def draw_index(self, generator: np.random.Generator) -> int:
+        """The index of the size of the next episode."""
+        return int(generator.integers(len(self.spaces))) if len(self.spaces) > 1 else 0
+
+    def baseline_of(self, index: int) -> float:
+        """Microseconds that plans of a size are compared with."""
+        if index not in self._baselines:
+            space = self.spaces[index]
+            if isinstance(self._baseline, float):
+                self._baselines[index] = self._baseline
+            elif self._baseline == "dp":
+                self._baselines[index] = self.costs.baseline(space)
+            else:
+                self._baselines[index] = self.costs.rate(space, self._baseline).microseconds
+        return self._baselines[index]
+
+    def outcome(self, index: int, state: TransformState) -> tuple[float, dict[str, Any]]:
+        """The reward of a complete plan, and the part of the information that only the last step has."""
+        space, baseline = self.spaces[index], self.baseline_of(index)
+        rating = self.costs.rate(space, state.text)
+        return reward_of(rating.microseconds, baseline, self.form), {
+            "cost": rating.microseconds,
+            "speedup": baseline / rating.microseconds,
+            "plan": state.text,
+            "fingerprint": self.costs.fingerprint(space),
+            **rating.info,
+        }
+
+    def tables(self, observation: Mapping[str, NDArray[Any]]) -> Observation:
+        """The observation with its table in two dimensions: one row a step."""
+        steps = observation["steps"]
+        return {**observation, "steps": steps.reshape(*steps.shape[:-1], self.view.rows, STEP_COLUMNS)}
+
+    def _checked_baseline(self, baseline: Baseline) -> str | float:
+        if isinstance(baseline, str):
+            if baseline != "dp":
+                for space in self.spaces:
+                    if not space.state(baseline).is_complete:
+                        raise InvalidParameter(f"baseline={shown(baseline)} has open problems: give a complete plan")
+            return baseline
+        if isinstance(baseline, bool) or not isinstance(baseline, (int, float)) or not 0 < baseline < math.inf:
+            raise InvalidParameter(
+                f'baseline={shown(baseline)}: give "dp", the text of a plan, or a positive number of microseconds'
+            )
+        return float(baseline)
+
+    def _observation_space(self) -> spaces.Dict:
+        rows, actions = self.view.rows, len(self.view.actions)
+        columns = np.full((rows, STEP_COLUMNS), 64, np.float32)
+        columns[:, PROBLEM_COLUMNS] = rows
+        columns[:, PROBLEM_COLUMNS + 1] = actions
+        columns[:, PROBLEM_COLUMNS + 2] = 2
+        high = columns.reshape(-1)
+        return spaces.Dict(
+            {
+                "problem": spaces.Box(0, 64, (PROBLEM_COLUMNS,), np.float32),
+                "steps": spaces.Box(np.zeros_like(high), high),
+                "step_mask": spaces.MultiBinary(rows),
+                **({"estimates": spaces.Box(-20, 20, (actions,), np.float32)} if self.estimates else {}),
+                "action_mask": spaces.MultiBinary(actions),
+            }
+        )
+
+
+def indented(text: str) -> str:
+    """A plan with a line for each step, indented by its level."""
+    lines, level, line = [], 0, ""
+    for character in text:
+        if character in "()":
+            if line.strip():
+                lines.append("  " * level + line.strip())
+            line = ""
+            level += 1 if character == "(" else -1
+        else:
+            line += character
+    if line.strip():
+        lines.append("  " * level + line.strip())
+    return "\n".join(lines)

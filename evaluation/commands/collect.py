@@ -1,0 +1,108 @@
+"""`halidegym collect`: schedules with their run times on this machine, for cost models to learn from."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from halidegym.envs.pipelines import generated
+from halidegym.envs.sources import named
+from halidegym.envs.timing.machine import this_machine
+from halidegym.evaluation.arguments.options import integers, pipeline_options
+from halidegym.evaluation.arguments.paths import OutputFolder
+from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
+from halidegym.evaluation.commands.extras import needs_extra
+from halidegym.evaluation.output.console import output_console
+from halidegym.evaluation.output.progress import steps_bar
+from halidegym.native.weights import load_weights
+
+_VALIDATION_SHARE = 5
+_GENERATED = 10_000
+
+
+@click.command("collect")
+@click.argument("names", metavar="[PIPELINE]...", nargs=-1)
+@click.option(
+    "-o", "--output", type=OutputFolder(), default="runs/measured", show_default=True, help="Folder of the data."
+)
+@click.option("--hours", type=click.FloatRange(min=0, min_open=True), default=2.0, show_default=True,
+              help="Begin no more pipelines after this time.")  # fmt: skip
+@click.option("--schedules", type=click.IntRange(min=8), default=20, show_default=True, help="Schedules a pipeline.")
+@click.option("--threads", type=integers, default="1", show_default=True,
+              help="Threads to run on; of several numbers, such as 1,1,2, pipelines take one after another.")  # fmt: skip
+@click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Turns that a schedule takes.")
+@click.option(
+    "--compilers", type=click.IntRange(min=1), default=2, show_default=True, help="Schedules to compile at once."
+)
+@click.option("--compile-seconds", type=click.FloatRange(min=0), default=1.5, show_default=True,
+              help="Leave out pipelines whose greedy schedule takes a core longer to compile.")  # fmt: skip
+@click.option("--weights", "weights", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
+              help="A .weights file to search with, besides the shipped ones; may be repeated.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the schedules.")
+@pipeline_options
+@needs_extra("train")
+@with_pipeline_help
+def collect_command(
+    names: tuple[str, ...],
+    output: Path,
+    hours: float,
+    schedules: int,
+    threads: tuple[int, ...],
+    rounds: int,
+    compilers: int,
+    compile_seconds: float,
+    weights: tuple[Path, ...],
+    seed: int,
+    details: Details,
+) -> None:
+    """Measure schedules for cost models to learn from.
+
+    Of each PIPELINE (by default those of random-train-v1, and of random-validation-v1 for every fifth), schedules of all
+    kinds that searches meet are compiled and timed, in turns, and their outputs verified. They are kept in one file a
+    machine, with the features that cost models read, and a data card beside it. What is there already is not measured
+    again, so the same command goes on where Ctrl-C or worse has ended it.
+    """
+    from halidegym.training.measured.card import data_card
+    from halidegym.training.measured.collect import Collector, CollectSettings, Wanted
+    from halidegym.training.measured.sets import Recipe, SetName
+    from halidegym.training.measured.store import MeasuredStore
+
+    def wanted() -> Iterator[Wanted]:
+        for name, number in zip(names or _generated(), itertools.cycle(threads), strict=False):
+            load = functools.partial(load_problem, name, parallelism=number, details=details)
+            yield Wanted(SetName(named(name, details.options), number), load)
+
+    recipe = Recipe(
+        schedules=schedules,
+        parallelisms=(1, this_machine().cores),
+        weights=tuple(map(load_weights, weights)),
+        seed=seed,
+    )
+    console = output_console()
+    with MeasuredStore(output) as store, steps_bar(len(names) or _GENERATED) as on_step:
+        settings = CollectSettings(recipe, rounds=rounds, compilers=compilers, compile_s=compile_seconds)
+        collector = Collector(store, settings)
+        for name in collector.collect(wanted(), seconds=3600 * hours):
+            on_step(f"{len(store.collection.ran):,} schedules, {name.pipeline}")
+        collection = store.collection
+    store.path.with_suffix(".md").write_text(data_card(collection), encoding="utf-8")
+    spent = collector.spent
+    console.print(
+        f"{store.path}: {len(collection.ran):,} run times of {len(collection.pipelines):,} pipelines, "
+        f"{len(collection.schedules) - len(collection.ran):,} failed, {len(collection.skipped):,} pipelines skipped"
+    )
+    console.print(
+        f"Seconds spent drawing {spent.drawing:.0f}, compiling {spent.compiling:.0f} (of cores), timing "
+        f"{spent.timing:.0f}, waiting for compilers {spent.waiting:.0f}"
+    )
+
+
+def _generated() -> Iterator[str]:
+    numbers = {"train": itertools.count(), "validation": itertools.count()}
+    for count in range(1, _GENERATED + 1):
+        split = "validation" if count % _VALIDATION_SHARE == 0 else "train"
+        yield generated.name_of(split, next(numbers[split]))

@@ -1,0 +1,351 @@
+#include <pybind11/numpy.h>
+#include <pybind11/operators.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/native_work.h"
+#include "bindings/options.h"
+#include "bindings/python_space.h"
+#include "bindings/topics.h"
+#include "bindings/values.h"
+#include "problem/error.h"
+#include "transform/counts.h"
+#include "transform/observation.h"
+#include "transform/space.h"
+#include "transform/sub_plan.h"
+
+namespace py = pybind11;
+
+namespace halidegym {
+
+namespace {
+
+using TransformState = TransformSpace::State;
+
+const std::vector<std::pair<std::string, StepRules>> rules_by_name{
+    {"basic", StepRules::Basic}, {"lanes", StepRules::Lanes}, {"wide", StepRules::Wide}};
+const std::vector<std::pair<std::string, DerivationOrder>> orders_by_name{{"first", DerivationOrder::First},
+                                                                          {"any", DerivationOrder::Any}};
+
+template <typename Value>
+Value named(const char *parameter_name, const py::handle &given,
+            const std::vector<std::pair<std::string, Value>> &choices) {
+    std::string known;
+    for (const auto &[name, value] : choices) {
+        if (given.equal(py::str(name))) {
+            return value;
+        }
+        known += (known.empty() ? "" : ", ") + name;
+    }
+    throw InvalidParameter(std::string(parameter_name) + "=" + std::string(py::repr(given)) +
+                           " is unknown; give one of " + known);
+}
+
+template <typename Value>
+std::string name_of_value(Value wanted, const std::vector<std::pair<std::string, Value>> &choices) {
+    return std::ranges::find(choices, wanted, &std::pair<std::string, Value>::second)->first;
+}
+
+std::vector<int> lanes_of(const py::object &given) {
+    if (given.is_none()) {
+        return TransformRules{}.lanes;
+    }
+    std::vector<int> lanes;
+    if (!py::isinstance<py::sequence>(given)) {
+        throw InvalidParameter("lanes=" + std::string(py::repr(given)) + "; give some of (1, 2, 4), or None for all");
+    }
+    for (const py::handle &lane : given) {
+        lanes.push_back(parameter<int>("lanes", lane));
+    }
+    std::ranges::sort(lanes);
+    return lanes;
+}
+
+// Asks a Python function for the cost of the text of a plan.
+TransformCost cost_in_python(const py::object &function) {
+    if (function.is_none()) {
+        return {};
+    }
+    if (!PyCallable_Check(function.ptr())) {
+        throw InvalidParameter("cost=" + std::string(py::repr(function)) +
+                               "; give a function of a plan's text that returns microseconds, or None for the model");
+    }
+    return [function = PythonSpace::Value(function)](const TransformPlan &plan) {
+        const py::gil_scoped_acquire gil;
+        return parameter<std::optional<double>>("cost(plan)", function.get()(plan.text()));
+    };
+}
+
+TransformSpace make_space(const py::object &n, const py::object &rules, const py::object &order,
+                          const py::object &lanes, double context, const py::object &cost) {
+    return TransformSpace({.n = parameter<int>("n", n),
+                           .rules = {named("space", rules, rules_by_name), lanes_of(lanes)},
+                           .order = named("order", order, orders_by_name),
+                           .context = context,
+                           .cost = cost_in_python(cost)});
+}
+
+py::tuple reduced(const TransformSpace &space) {
+    if (!space.has_cost_of_model()) {
+        throw py::type_error("a TransformSpace with a cost function cannot be pickled; pickle the plan's text");
+    }
+    const TransformRules &rules = space.closure().rules();
+    return py::make_tuple(space.closure().n(), name_of_value(rules.rules, rules_by_name),
+                          name_of_value(space.order(), orders_by_name), py::cast(rules.lanes),
+                          space.tables().model().context());
+}
+
+TransformSpace restored(const py::tuple &reduced) {
+    return make_space(reduced[0], reduced[1], reduced[2], reduced[3], reduced[4].cast<double>(), py::none());
+}
+
+py::object to_python(const std::optional<Count> &count) {
+    if (!count) {
+        return py::none();
+    }
+    return (py::int_(static_cast<uint64_t>(*count >> 64)) << py::int_(64)) | py::int_(static_cast<uint64_t>(*count));
+}
+
+TransformSpace::Decision checked_decision(const TransformSpace &space, const TransformState &state, int64_t index) {
+    const int64_t number = space.num_decisions(state);
+    if (index < 0 || index >= number) {
+        throw InvalidParameter("decision " + std::to_string(index) + " of a plan with " + std::to_string(number) +
+                               " decisions; give an index below that");
+    }
+    return space.decision(state, static_cast<uint32_t>(index));
+}
+
+ProblemId checked_problem(const TransformSpace &space, int64_t id) {
+    const auto number = static_cast<int64_t>(space.closure().num_problems());
+    if (id < 0 || id >= number) {
+        throw InvalidParameter("problem " + std::to_string(id) + " of a space with " + std::to_string(number) +
+                               " problems; give an index below that");
+    }
+    return static_cast<ProblemId>(id);
+}
+
+py::list choices_of(const TransformSpace &space, int64_t id) {
+    py::list choices;
+    for (const StepChoice &choice : space.closure().choices(checked_problem(space, id))) {
+        const std::vector<ProblemId> subs(choice.subs.begin(),
+                                          choice.subs.begin() + static_cast<ptrdiff_t>(choice.num_subs()));
+        choices.append(py::make_tuple(to_string(choice.step), subs));
+    }
+    return choices;
+}
+
+double model_cost_of(const TransformSpace &space, int64_t problem, const std::string &sub_plan) {
+    const ProblemId id = checked_problem(space, problem);
+    const PlanNodeRef plan = parse_plan(space.closure().problem(id), sub_plan);
+    return cost_of_sub_plan(space.tables(), id, *plan).microseconds;
+}
+
+void bind_transform_space(py::module_ &m) {
+    py::class_<TransformState> state(m, "TransformState",
+                                     "A plan some of whose problems are open; an immutable value.");
+    py::class_<TransformSpace> space(m, "TransformSpace", "Plans of a Fourier transform, as a space to search.");
+
+    state.def_property_readonly("text", &TransformState::text, "The plan, with a ? for each open problem.")
+        .def_property_readonly(
+            "plan", [](const TransformState &state) { return state.plan().text(); },
+            "The text of the plan, with the fallback for all that is open.")
+        .def_property_readonly("is_complete", &TransformState::is_complete)
+        .def_property_readonly("model_cost",
+                               [](const TransformState &state) { return state.tree()->cost.microseconds; })
+        .def(py::self == py::self)
+        .def("__hash__", [](const TransformState &state) { return state.tree()->hash; })
+        .def("__repr__", [](const TransformState &state) { return "TransformState('" + state.text() + "')"; })
+        .def(py::pickle(
+            [](const TransformState &state) { return py::make_tuple(reduced(state.space()), state.text()); },
+            [](const py::tuple &pickled) { return restored(pickled[0]).state(pickled[1].cast<std::string>()); }));
+    def_copies(state);
+
+    space
+        .def(py::init(&make_space), py::arg("n") = TransformSpaceOptions{}.n, py::kw_only(), py::arg("space") = "basic",
+             py::arg("order") = "any", py::arg("lanes") = py::none(), py::arg("context") = 0.0,
+             py::arg("cost") = py::none())
+        .def_property_readonly("n", [](const TransformSpace &space) { return space.closure().n(); })
+        .def_property_readonly(
+            "space",
+            [](const TransformSpace &space) { return name_of_value(space.closure().rules().rules, rules_by_name); })
+        .def_property_readonly("order",
+                               [](const TransformSpace &space) { return name_of_value(space.order(), orders_by_name); })
+        .def_property_readonly(
+            "lanes", [](const TransformSpace &space) { return py::tuple(py::cast(space.closure().rules().lanes)); })
+        .def_property_readonly("context", [](const TransformSpace &space) { return space.tables().model().context(); })
+        .def_property_readonly("num_problems",
+                               [](const TransformSpace &space) { return space.closure().num_problems(); })
+        .def_property_readonly("num_pairs", [](const TransformSpace &space) { return space.closure().num_choices(); })
+        .def_property_readonly("max_choices", &TransformSpace::max_choices)
+        .def("count_plans", [](const TransformSpace &space) { return to_python(count_plans(space.closure())); })
+        .def("count_words", [](const TransformSpace &space) { return to_python(count_words(space.closure())); })
+        .def("count_walks", [](const TransformSpace &space) { return to_python(count_walks(space.closure())); })
+        .def("optimum",
+             [](const TransformSpace &space) {
+                 const UnlockedWork work;
+                 const TransformSpace::Optimum optimum = space.optimum();
+                 return std::make_pair(optimum.cost, optimum.actions);
+             })
+        .def("state", &TransformSpace::state, py::arg("text"))
+        .def(
+            "problem",
+            [](const TransformSpace &space, int64_t id) { return space.closure().problem(checked_problem(space, id)); },
+            py::arg("problem"))
+        .def("choices", &choices_of, py::arg("problem"))
+        .def("model_cost_of", &model_cost_of, py::arg("problem"), py::arg("sub_plan"))
+        .def(
+            "steps",
+            [](const TransformSpace &space, const TransformState &state) {
+                std::vector<std::pair<int, std::string>> steps;
+                auto children = space.children(state);
+                for (const TransformSpace::Decision &decision : children.decisions()) {
+                    steps.emplace_back(decision.open, to_string(decision.step));
+                }
+                return steps;
+            },
+            py::arg("state"))
+        .def("root", &TransformSpace::root)
+        .def("is_complete", &TransformSpace::is_complete, py::arg("state"))
+        .def("depth", &TransformSpace::depth, py::arg("state"))
+        .def("max_depth", &TransformSpace::max_depth)
+        .def(
+            "decisions",
+            [](const TransformSpace &space, const TransformState &state) {
+                return py::module_::import("builtins").attr("range")(space.num_decisions(state));
+            },
+            py::arg("state"))
+        .def(
+            "apply",
+            [](const TransformSpace &space, const TransformState &state, int64_t decision) {
+                return space.apply(state, checked_decision(space, state, decision));
+            },
+            py::arg("state"), py::arg("decision"))
+        .def(
+            "inherits_cost",
+            [](const TransformSpace &space, const TransformState &state, int64_t decision) {
+                return space.inherits_cost(checked_decision(space, state, decision));
+            },
+            py::arg("state"), py::arg("decision"))
+        .def("hash", &TransformSpace::hash, py::arg("state"), py::arg("depth"))
+        .def("cost", &TransformSpace::cost, py::arg("state"))
+        .def(py::pickle(&reduced, &restored));
+    def_copies(space);
+}
+
+// Arrays of an observation, with the number of states in front if there are several.
+class ObservationArrays {
+public:
+    ObservationArrays(std::optional<py::ssize_t> states, const TransformActions &actions, py::ssize_t rows,
+                      bool estimates)
+        : num_actions_(static_cast<py::ssize_t>(actions.size())), rows_(rows), estimates_(estimates) {
+        const auto zeros = [&]<typename Value>(Value, const char *name, py::ssize_t size) {
+            const std::vector<py::ssize_t> shape = states ? std::vector{*states, size} : std::vector{size};
+            py::array_t<Value> array(shape);
+            std::fill_n(array.mutable_data(), array.size(), Value{});
+            arrays_[name] = array;
+            return array.mutable_data();
+        };
+        problem_ = zeros(float{}, "problem", py::ssize_t{num_problem_columns});
+        steps_ = zeros(float{}, "steps", rows * py::ssize_t{num_step_columns});
+        step_mask_ = zeros(int8_t{}, "step_mask", rows);
+        if (estimates) {
+            estimates_data_ = zeros(float{}, "estimates", num_actions_);
+        }
+        action_mask_ = zeros(int8_t{}, "action_mask", num_actions_);
+    }
+
+    TransformObservation row(size_t i) const {
+        const auto part = [i](auto *data, py::ssize_t size) {
+            return std::span(data + i * static_cast<size_t>(size), static_cast<size_t>(size));
+        };
+        return {.problem = part(problem_, num_problem_columns),
+                .steps = part(steps_, rows_ * py::ssize_t{num_step_columns}),
+                .step_mask = part(step_mask_, rows_),
+                .estimates = part(estimates_data_, estimates_ ? num_actions_ : 0),
+                .action_mask = part(action_mask_, num_actions_)};
+    }
+
+    const py::dict &arrays() const { return arrays_; }
+
+private:
+    py::ssize_t num_actions_, rows_;
+    bool estimates_;
+    py::dict arrays_;
+    float *problem_, *steps_, *estimates_data_ = nullptr;
+    int8_t *step_mask_, *action_mask_;
+};
+
+// What environments see of plans, and what their actions mean.
+struct TransformView {
+    TransformActions actions;
+    py::ssize_t rows;
+    bool estimates;
+};
+
+TransformView make_view(const std::vector<TransformSpace> &spaces, bool estimates) {
+    int rows = 0;
+    for (const TransformSpace &space : spaces) {
+        if (space.order() != DerivationOrder::First) {
+            throw InvalidParameter("actions are about the first open problem; give spaces of order=\"first\"");
+        }
+        rows = std::max(rows, space.max_depth());
+    }
+    return {TransformActions(spaces), rows, estimates};
+}
+
+void bind_transform_view(py::module_ &m) {
+    py::class_<TransformView>(m, "TransformView",
+                              "What environments see of plans, and what their actions mean; for one or more spaces.")
+        .def(py::init(&make_view), py::arg("spaces"), py::kw_only(), py::arg("estimates") = true)
+        .def_property_readonly("actions",
+                               [](const TransformView &view) {
+                                   py::list names;
+                                   for (const TransformStep &step : view.actions.steps()) {
+                                       names.append(to_string(step));
+                                   }
+                                   return py::tuple(names);
+                               })
+        .def_property_readonly("rows", [](const TransformView &view) { return view.rows; })
+        .def(
+            "look",
+            [](const TransformView &view, const TransformState &state) {
+                const ObservationArrays arrays(std::nullopt, view.actions, view.rows, view.estimates);
+                const size_t num_legal = observe(state, view.actions, arrays.row(0));
+                return py::make_tuple(arrays.arrays(), num_legal);
+            },
+            py::arg("state"))
+        .def(
+            "look_at_all",
+            [](const TransformView &view, const std::vector<TransformState> &states) {
+                const auto number = static_cast<py::ssize_t>(states.size());
+                const ObservationArrays arrays(number, view.actions, view.rows, view.estimates);
+                py::array_t<int64_t> num_legal(number);
+                for (size_t i = 0; i < states.size(); i++) {
+                    num_legal.mutable_at(static_cast<py::ssize_t>(i)) =
+                        static_cast<int64_t>(observe(states[i], view.actions, arrays.row(i)));
+                }
+                return py::make_tuple(arrays.arrays(), num_legal);
+            },
+            py::arg("states"))
+        .def(
+            "step",
+            [](const TransformView &view, const TransformState &state, int64_t action) {
+                if (state.is_complete()) {
+                    throw InvalidParameter("the plan is complete; nothing is left to decide");
+                }
+                const TransformSpace space = state.space();
+                const ProblemId id = open_problem(*state.tree(), 0).problem;
+                const auto taken = view.actions.take(space.closure().choices(id), action);
+                return py::make_tuple(space.apply(state, space.decision(state, taken.choice)), taken.is_legal);
+            },
+            py::arg("state"), py::arg("action"));
+}
+
+}  // namespace
+
+void bind_transform(py::module_ &m) {
+    bind_transform_space(m);
+    bind_transform_view(m);
+}
+
+}  // namespace halidegym

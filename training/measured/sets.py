@@ -1,0 +1,97 @@
+"""A set: what is measured of one pipeline together, on so many threads; and drawing its schedules."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from halidegym.agents import proposals
+from halidegym.agents.proposals import Proposal
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
+from halidegym.native._core import Weights
+from halidegym.native.checks import check_at_least
+
+FEWEST_SCHEDULES = 8
+"""Of a set; Halide's own retraining program asks for as many."""
+
+_RANDOM_SHARE = 20  # one random walk in so many schedules: they are slow, and teach little
+
+
+class NotCollected(Exception):  # noqa: N818 - says what happened
+    """A pipeline is left out; the message says why."""
+
+
+@dataclass(frozen=True, order=True)
+class SetName:
+    """What a set is known by: it is measured once.
+
+    Attributes:
+        pipeline: its name.
+        threads: that its schedules run on.
+    """
+
+    pipeline: str
+    threads: int
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the schedules of a set are drawn.
+
+    Attributes:
+        schedules: how many different ones.
+        parallelisms: numbers of cores to search schedules for by a beam, besides the threads that they run on.
+        weights: of the cost model, to search with besides the shipped ones.
+        seed: of the random numbers.
+
+    Raises:
+        InvalidParameter: there are too few schedules, or cores.
+    """
+
+    schedules: int = 20
+    parallelisms: tuple[int, ...] = ()
+    weights: tuple[Weights, ...] = field(default=(), repr=False)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_at_least(FEWEST_SCHEDULES, schedules=self.schedules)
+        check_at_least(0, seed=self.seed)
+        for parallelism in self.parallelisms:
+            check_at_least(1, parallelisms=parallelism)
+
+
+def draw(problem: SchedulingProblem, recipe: Recipe) -> list[Proposal]:
+    """Different schedules of every kind that searches meet, the greedy one first.
+
+    Args:
+        problem: for as many cores as they will run on.
+        recipe: how to draw.
+
+    Raises:
+        NotCollected: the problem has too few of them.
+    """
+    drawn = list(itertools.islice(proposals.distinct(problem, _mixed(problem, recipe)), recipe.schedules))
+    if len(drawn) < FEWEST_SCHEDULES:
+        raise NotCollected(f"it has {len(drawn)} different schedules; {FEWEST_SCHEDULES} are needed to compare")
+    return drawn
+
+
+def _mixed(problem: SchedulingProblem, recipe: Recipe) -> Iterator[Proposal]:
+    space, seed = Rules().space(problem), recipe.seed
+    winners = list(proposals.beam_winners(space))
+    for parallelism in recipe.parallelisms:
+        winners += proposals.beam_winners(Rules().space(problem.with_parallelism(parallelism)), widths=(32,))
+    for weights in recipe.weights:
+        winners += proposals.beam_winners(Rules().space(problem, weights), widths=(1, 32))
+    yield from winners
+    yield from itertools.islice(proposals.random_walks(space, seed), -(-recipe.schedules // _RANDOM_SHARE))
+    careless = proposals.careless_descents(space, seed)
+    # Neighbours of what costs least, and of other schedules than a search would begin with.
+    own = [winner for winner in winners if winner.parallelism == problem.parallelism]
+    bases = [*sorted(own, key=lambda winner: winner.cost)[:1], *itertools.islice(careless, 2)]
+    yield from bases
+    neighbours = proposals.in_turn(*(proposals.neighbours(base, seed + index) for index, base in enumerate(bases)))
+    dropout = proposals.dropout_descents(space, seed)
+    yield from proposals.in_turn(careless, neighbours, careless, dropout, careless, neighbours)

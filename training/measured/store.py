@@ -1,0 +1,91 @@
+"""The folder that is collected into: nothing is measured twice, whatever ends the collector."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+from types import TracebackType
+
+from halidegym.envs.timing.machine import this_machine
+from halidegym.native._core import InvalidParameter
+from halidegym.training.data.journal import Journal
+from halidegym.training.measured.collection import MeasuredCollection, described, file_name, of_all
+from halidegym.training.measured.sets import SetName
+
+_SETS_IN_JOURNAL = 10
+
+
+class MeasuredStore:
+    """This machine's file in a folder, and a journal of what is not in it yet. Use as a context.
+
+    Args:
+        folder: made if it is missing.
+
+    Attributes:
+        collection: all that is measured.
+
+    Raises:
+        InvalidParameter: somebody else collects into the folder, or the file is that of another machine.
+        FormatError: a file is damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / file_name(this_machine())
+        self._lock = (folder / "lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            raise InvalidParameter(
+                f"Another process collects into {folder}. Wait for it, or give another folder"
+            ) from None
+        try:
+            known = [MeasuredCollection.read(self._path)] if self._path.exists() else []
+            self._journal = Journal(self._path.with_suffix(".journal"))
+            known += map(MeasuredCollection.from_bytes, self._journal.entries)
+            for collection in known:
+                if collection.machine != this_machine():
+                    raise InvalidParameter(
+                        f"{self._path} was measured on another machine: {described(collection.machine)}. Collect into "
+                        "another folder"
+                    )
+            self.collection = of_all(known, this_machine())
+        except BaseException:
+            self._lock.close()
+            raise
+        self._unsaved = len(self._journal.entries)
+
+    def __enter__(self) -> MeasuredStore:
+        return self
+
+    def __exit__(
+        self, exception_type: type[BaseException] | None, exception: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.save()
+        self._lock.close()
+
+    @property
+    def path(self) -> Path:
+        """Of the file."""
+        return self._path
+
+    @property
+    def done(self) -> set[SetName]:
+        """The sets that were measured or skipped."""
+        return {*self.collection.sets, *self.collection.skipped}
+
+    def add(self, found: MeasuredCollection) -> None:
+        """Keep a new set, or the reason why there is none."""
+        self._journal.append(found.to_bytes())
+        self.collection = self.collection.with_sets(found)
+        self._unsaved += 1
+        if self._unsaved >= _SETS_IN_JOURNAL:
+            self.save()
+
+    def save(self) -> None:
+        """Write the file anew with what is in the journal; should this be cut off, both are there still."""
+        if self._unsaved:
+            self.collection.save(self._path)
+            self._journal.remove()
+            self._unsaved = 0
