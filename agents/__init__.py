@@ -17,6 +17,8 @@ from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.soft_sampling import SoftSampling
 from halidegym.agents.planners.tag import TAG
 from halidegym.agents.planners.uct import UCT
+from halidegym.agents.tuner.autotune import Autotune
+from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.envs.problems.rules import Rules
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "TAG",
     "UCT",
     "Agent",
+    "Autotune",
     "BeamSearch",
     "Candidate",
     "ExhaustiveSearch",
@@ -39,5 +42,6 @@ __all__ = [
     "RandomSearch",
     "Rules",
     "SoftSampling",
+    "TunedPlan",
     "reference",
 ]

@@ -13,12 +13,14 @@ from halidegym.evaluation.commands.collect import collect_command
 from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
 from halidegym.evaluation.commands.explore import explore
+from halidegym.evaluation.commands.judge import judge_command
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
 from halidegym.evaluation.commands.play import play
 from halidegym.evaluation.commands.playthroughs import playthroughs
 from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
+from halidegym.evaluation.commands.samples import samples
 from halidegym.evaluation.commands.schedule import schedule
 from halidegym.evaluation.commands.speed import speed
 from halidegym.evaluation.commands.suites import list_pipelines, suites
@@ -64,9 +66,11 @@ for command in (
     time_command,
     timings_command,
     collect_command,
+    samples,
     train,
     timing_check_command,
     calibrate_command,
+    judge_command,
     demo,
     bench,
     validate_command,

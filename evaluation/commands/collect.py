@@ -60,9 +60,10 @@ def collect_command(
 
     Of each PIPELINE (by default those of random-train-v1, and of random-validation-v1 for every fifth), schedules of all
     kinds that searches meet are compiled and timed, in turns, and their outputs verified. They are kept in one file a
-    machine, with the features that cost models read. What is there already is not measured again, so the same command goes
-    on where Ctrl-C or worse has ended it.
+    machine, with the features that cost models read, and a data card beside it. What is there already is not measured
+    again, so the same command goes on where Ctrl-C or worse has ended it.
     """
+    from halidegym.training.measured.card import data_card
     from halidegym.training.measured.collect import Collector, CollectSettings, Wanted
     from halidegym.training.measured.sets import Recipe, SetName
     from halidegym.training.measured.store import MeasuredStore
@@ -84,6 +85,7 @@ def collect_command(
         for name in collector.collect(wanted(), seconds=3600 * hours):
             on_step(f"{len(store.collection.ran):,} schedules, {name.pipeline}")
         collection = store.collection
+    store.path.with_suffix(".md").write_text(data_card(collection), encoding="utf-8")
     spent = collector.spent
     console.print(
         f"{store.path}: {len(collection.ran):,} run times of {len(collection.pipelines):,} pipelines, "
