@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from halidegym.envs.problems.hlpipe import in_another_process, read_pipeline
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
 from halidegym.native.checks import check_kind, shown
@@ -24,7 +25,7 @@ _UNDERSIZED = re.compile(
 )
 
 
-def propose_estimates(
+def propose_for_snapshot(
     snapshot: PipelineSnapshot, examples: Extents, given: Mapping[str, Estimate], target: str
 ) -> Mapping[str, Estimate]:
     """The estimates that are missing.
@@ -56,10 +57,19 @@ def propose_estimates(
 def propose_for_file(
     path: Path, examples: Extents, given: Mapping[str, Estimate], target: str
 ) -> Mapping[str, Estimate]:
-    """The same for an `.hlpipe` file, of which a damaged one ends the process: to be called in one of its own."""
-    import halide as hl
+    """The same for an `.hlpipe` file, which another process reads.
 
-    return propose_estimates(PipelineSnapshot.take(hl.deserialize_pipeline(path)), examples, given, target)
+    Raises:
+        FormatError: it is no pipeline that Halide can read, or damaged.
+        InvalidParameter, UnsupportedPipeline: see `propose_for_snapshot`.
+    """
+    return in_another_process(path, _propose_for_file, path, examples, given, target)
+
+
+def _propose_for_file(
+    path: Path, examples: Extents, given: Mapping[str, Estimate], target: str
+) -> Mapping[str, Estimate]:
+    return propose_for_snapshot(read_pipeline(path), examples, given, target)
 
 
 def _of_parameters(snapshot: PipelineSnapshot, examples: Extents, given: Mapping[str, Estimate]) -> dict[str, Estimate]:
@@ -142,20 +152,27 @@ def _fitted(
 ) -> dict[str, Estimate]:
     """The regions without what makes inputs be read beyond their sizes."""
     fitted = {name: list(region) for name, region in regions.items()}
-
-    def excess(name: str, dimension: int, first: int, last: int) -> int:
-        region = [*fitted[name]]
-        region[dimension] = (first, last - first + 1)
-        return _excess(snapshot.with_estimates({**known, **fitted, name: region}), target)
-
     for name, region in fitted.items():
-        for dimension, (first, extent) in enumerate(region):
-            last = first + extent - 1
-            if excess(name, dimension, first, last) > 0:
-                last = _furthest(first, last, lambda end: excess(name, dimension, first, end))
-                first = last - _furthest(0, last - first, lambda kept: excess(name, dimension, last - kept, last))
-                region[dimension] = (first, last - first + 1)
+        for dimension in range(len(region)):
+
+            def excess(first: int, last: int, name: str = name, dimension: int = dimension) -> int:
+                tried = [*fitted[name]]
+                tried[dimension] = (first, last - first + 1)
+                return _excess(snapshot.with_estimates({**known, **fitted, name: tried}), target)
+
+            region[dimension] = _cut(region[dimension], excess)
     return dict(fitted)
+
+
+def _cut(interval: tuple[int, int], excess: Callable[[int, int], int]) -> tuple[int, int]:
+    """The (min, extent) within another without what makes inputs be read beyond their sizes."""
+    first, extent = interval
+    last = first + extent - 1
+    if excess(first, last) == 0:
+        return interval
+    last = _furthest(first, last, lambda end: excess(first, end))
+    first = last - _furthest(0, last - first, lambda kept: excess(last - kept, last))
+    return first, last - first + 1
 
 
 def _furthest(least: int, most: int, excess: Callable[[int], int]) -> int:

@@ -11,6 +11,7 @@ import click
 
 from halidegym.envs.schedules.schedule import Schedule, check_function_name
 from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.output.best_schedules import Best
 
 _HEADERS = (".h", ".hpp", ".hh")
 _MODULES = (".py",)
@@ -45,17 +46,17 @@ def function_names(function: str, count: int) -> list[str]:
     return [check_function_name(function), *(f"{function}_{number}" for number in range(2, count + 1))]
 
 
-def source_file(path: Path, schedules: Sequence[tuple[str, Schedule]], function: str) -> str:
+def source_file(path: Path, schedules: Sequence[Best], function: str) -> str:
     """The content of a file in the language of its ending.
 
     Args:
         path: of the file.
-        schedules: best first, each with what there is to say of it in a line.
+        schedules: best first.
         function: name of the first one's function.
     """
     write = _python if path.suffix in _MODULES else _cpp
     names = function_names(function, len(schedules))
-    return write(path, [(name, words, schedule) for name, (words, schedule) in zip(names, schedules, strict=True)])
+    return write(path, [(name, best.words, best.schedule) for name, best in zip(names, schedules, strict=True)])
 
 
 def how_to_call(path: Path, function: str) -> str:
