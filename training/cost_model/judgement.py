@@ -87,11 +87,14 @@ class Judgement:
 
 
 def good_groups(schedules: Sequence[MeasuredSchedule]) -> list[NDArray[np.int64]]:
-    """Of each group that can be judged, the indices of its good schedules that ran."""
-    groups: dict[tuple[str, int], list[int]] = {}
+    """Of each group that can be judged, the indices of its good schedules that ran.
+
+    Those of a group are for equally many cores, too: a search compares no others.
+    """
+    groups: dict[tuple[str, int, int], list[int]] = {}
     for index, measured in enumerate(schedules):
         if measured.ran and measured.kind != "random":
-            groups.setdefault(group_key(measured), []).append(index)
+            groups.setdefault((*group_key(measured), measured.parallelism), []).append(index)
     return [np.array(indices) for indices in groups.values() if len(indices) >= FEWEST]
 
 

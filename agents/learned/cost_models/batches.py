@@ -68,7 +68,7 @@ class Batch:
                 num_rows += num
             algorithm.append(different[key] + np.arange(num))
         stages = [len(measured.schedule_features) for measured in schedules]
-        # The reference rounds features before it computes with them (quirk C6).
+        # The reference rounds features before it computes with them (docs/specification/search-and-cost-model.md, quirk C6).
         features = np.concatenate([measured.schedule_features for measured in schedules]).astype(np.float32)
         is_first = np.zeros(len(features), np.bool_)
         is_first[np.cumsum([0, *stages[:-1]])] = True
