@@ -51,11 +51,11 @@ def compare(sizes: tuple[int, ...], rounds: int, spaces: tuple[str, ...], output
         flops = TransformPlan(n, found.plan).flops / found.microseconds["ours"] / 1e3
         times = [f"{found.microseconds[name]:.3f}" for name in ("ours", "FFTW")]
         lines.append((str(n), times[0], f"{flops:.1f}", times[1], *shown, found.plan))
+        if output is not None:  # what is done so far
+            write_table(output, columns, lines)
     table = Table(*number_columns(*columns[:-1]), *name_columns(columns[-1]), box=None)
     for line in lines:
         table.add_row(*line)
     console = output_console()
     console.print(table)
     console.print(f"Geometric mean against FFTW: {statistics.geometric_mean(medians):.2f}")
-    if output is not None:
-        write_table(output, columns, lines)
