@@ -160,10 +160,7 @@ class Plan:
             InvalidParameter: it is the plan of another problem.
         """
         document = _current(document, path)
-        try:
-            recorded = checked_fields(Fingerprint(**document["fingerprint"]))
-        except (KeyError, TypeError) as error:
-            raise _incomplete(path, error) from error
+        recorded = _fingerprint(path, document)
         if recorded.problem_hash != problem.hash:
             raise InvalidParameter(
                 f"{path} is a plan for {recorded.problem}, target {recorded.target}, parallelism "
@@ -195,6 +192,22 @@ class Plan:
             return checked_fields(plan)
         except (KeyError, TypeError, IndexError, InvalidParameter) as error:
             raise _incomplete(path, error) from error
+
+
+def recorded_fingerprint(path: str | Path) -> Fingerprint:
+    """What the costs in the file of a plan depend on; among it, which problem the plan is for.
+
+    Raises:
+        FormatError: the file is no plan, or a damaged one.
+    """
+    return _fingerprint(path, _current(_read(path), str(path)))
+
+
+def _fingerprint(path: str | Path, document: dict[str, Any]) -> Fingerprint:
+    try:
+        return checked_fields(Fingerprint(**document["fingerprint"]))
+    except (KeyError, TypeError) as error:
+        raise _incomplete(path, error) from error
 
 
 def _read(path: str | Path) -> Any:

@@ -12,12 +12,15 @@ from halidegym.evaluation.commands.calibrate import calibrate_command
 from halidegym.evaluation.commands.collect import collect_command
 from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
+from halidegym.evaluation.commands.explore import explore
+from halidegym.evaluation.commands.judge import judge_command
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
 from halidegym.evaluation.commands.play import play
 from halidegym.evaluation.commands.playthroughs import playthroughs
 from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
+from halidegym.evaluation.commands.samples import samples
 from halidegym.evaluation.commands.schedule import schedule
 from halidegym.evaluation.commands.speed import speed
 from halidegym.evaluation.commands.suites import list_pipelines, suites
@@ -26,6 +29,7 @@ from halidegym.evaluation.commands.time_schedules import time_command
 from halidegym.evaluation.commands.timing_check import timing_check_command
 from halidegym.evaluation.commands.timings import timings_command
 from halidegym.evaluation.commands.train import train
+from halidegym.evaluation.commands.transform import transform
 from halidegym.evaluation.commands.validate import validate_command
 from halidegym.native._core import Error
 
@@ -57,14 +61,17 @@ def main() -> None:
 for command in (
     schedule,
     play,
+    explore,
     list_pipelines,
     suites,
     time_command,
     timings_command,
     collect_command,
+    samples,
     train,
     timing_check_command,
     calibrate_command,
+    judge_command,
     demo,
     bench,
     validate_command,
@@ -74,6 +81,7 @@ for command in (
     distribution,
     reproduce,
     rollouts,
+    transform,
     speed,
     playthroughs,
     tables,

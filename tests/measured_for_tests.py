@@ -39,7 +39,7 @@ def random_features(
     features[random.random(features.shape) < 0.1] = 0
     features[random.random(features.shape) < 0.1] = 1
     features[:, :, 17] *= random.random((batch, stages)) < 0.3  # mostly not inlined
-    features[:, :, 9] = np.where(random.random((batch, stages)) < 0.5, 1, np.minimum(features[:, :, 9], 64))
+    features[:, :, 9] = np.where(random.random((batch, stages)) < 0.5, 1, np.clip(features[:, :, 9], 1, 64))
     return features, np.floor(np.exp(random.uniform(-3, 3, (stages, 7, 40))))
 
 
@@ -66,3 +66,9 @@ def measured_by(
     timeless = [measured(rows, pipeline, 1.0, **fields) for rows in features]
     times = 1e-3 * predicted_costs(model, timeless) * np.exp(random.normal(0, noise, count))
     return [measured(rows, pipeline, time, **fields) for rows, time in zip(features, times, strict=True)]
+
+
+def pipelines(first: int, count: int) -> list[MeasuredSchedule]:
+    """Twelve schedules each of so many pipelines, whose times follow a secret model."""
+    secret = perturbed(5, 1.0)
+    return [measured for seed in range(first, first + count) for measured in measured_by(secret, seed, 12, noise=0.05)]

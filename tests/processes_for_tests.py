@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,3 +31,17 @@ def all_end(pids: Iterable[int]) -> bool:
         time.sleep(0.02)
         pids = running
     return True
+
+
+_COMMAND = "from halidegym.evaluation.cli import main; main()"
+
+
+def kill_after_the_first(path: Path, *arguments: str | Path) -> None:
+    """Run `halidegym` with these arguments until there is such a file, and kill it then."""
+    process = subprocess.Popen([sys.executable, "-c", _COMMAND, *map(str, arguments)])
+    deadline = time.monotonic() + 120
+    while not path.exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    process.kill()
+    process.wait()

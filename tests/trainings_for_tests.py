@@ -27,6 +27,10 @@ PPO: dict[str, Any] = {
     "learning_rate": 0.001, "clip": 0.2, "entropy": 0.01, "final_entropy": 0.001, "value_weight": 0.5,
     "gradient_norm": 0.5, "threads": 1, "network": {"width": 16, "rounds": 1},
 }  # fmt: skip
+COST_MODEL: dict[str, Any] = {
+    "seed": 0, "start": "shipped", "loss": "log_time", "epochs": 6, "patience": 6, "groups": 4, "learning_rate": 0.003,
+    "final_learning_rate": 0.0001, "members": 1, "threads": 1, "device": "cpu",
+}  # fmt: skip
 
 
 def collect_few(folder: Path) -> None:

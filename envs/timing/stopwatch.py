@@ -184,6 +184,8 @@ class Stopwatch:
         *,
         rounds: int = 15,
         precision: float = 0.01,
+        worth: float = 0.0,
+        by_work: bool = False,
     ) -> list[Comparison]:
         """Measure how many times faster schedules are than a baseline.
 
@@ -198,6 +200,9 @@ class Stopwatch:
             baseline: what they are compared with.
             rounds: how many turns each takes at most; six for a confidence of 95 %.
             precision: stop before, from six rounds on, when no interval of a ratio is wider than this on either side.
+            worth: who is not so many times as fast as the baseline in an undisturbed first turn gets no more turns.
+            by_work: whether the seconds count in which cores worked, not those of the clock. On one thread, a busy machine
+                disturbs these little; on several, they do not tell how well the work is divided.
 
         Raises:
             InvalidParameter: `rounds` is below 1.
@@ -207,12 +212,12 @@ class Stopwatch:
         self._prepare(problem)
         with contextlib.ExitStack() as stack:
             kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, [baseline, *schedules])]
-            (base_kernel, base), *others = self._race(problem, kernels, rounds, precision)
-            baseline_timing = self._timing(problem, base_kernel, base.samples, base.failure, base.run_s)
+            (base_kernel, base), *others = self._race(problem, kernels, rounds, precision, worth, by_work)
+            baseline_timing = self._timing(problem, base_kernel, base.counted, base.failure, base.run_s)
             return [
                 Comparison(
                     *ratio_of(other.turns, base.turns),
-                    self._timing(problem, other_kernel, other.samples, other.failure, other.run_s),
+                    self._timing(problem, other_kernel, other.counted, other.failure, other.run_s),
                     baseline_timing,
                 )
                 for other_kernel, other in others
@@ -327,19 +332,26 @@ class Stopwatch:
         return Entrant(start, check, by_work, kernel.failure)
 
     def _race(
-        self, problem: SchedulingProblem, kernels: Sequence[Kernel], rounds: int, precision: float
+        self,
+        problem: SchedulingProblem,
+        kernels: Sequence[Kernel],
+        rounds: int,
+        precision: float,
+        worth: float,
+        by_work: bool,
     ) -> list[tuple[Kernel, Entrant]]:
         """Let kernels take turns; the first one is the baseline."""
-        entrants = [self._entrant(problem, kernel) for kernel in kernels]
+        entrants = [self._entrant(problem, kernel, by_work) for kernel in kernels]
         limit_s = len(kernels) * (self.settings.time_limit_s + self.settings.patience_s)
-        with measuring():
+        with compiling() if by_work else measuring():
             begin = time.monotonic()
             for done in range(rounds):
                 is_late = time.monotonic() - begin > limit_s
                 if done >= MIN_ROUNDS and (is_late or are_precise(entrants, precision)):
                     break
                 for entrant in entrants:
-                    entrant.take_turn()
+                    if not entrant.is_beaten_by(entrants[0], worth):
+                        entrant.take_turn()
         return list(zip(kernels, entrants, strict=True))
 
     def _check(self, problem: SchedulingProblem, running: RunningKernel) -> None:

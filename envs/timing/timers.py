@@ -124,6 +124,8 @@ class RecordingTimer:
         *,
         costs: Sequence[float | None] | None = None,
         rounds: int = 15,
+        worth: float = 0.0,
+        by_work: bool = False,
     ) -> list[Comparison]:
         """How many times faster schedules are than a baseline, all taking turns; see `Stopwatch.compare_all`.
 
@@ -137,7 +139,9 @@ class RecordingTimer:
         known = [result for result in map(self._find, keys) if isinstance(result, Comparison)]
         if len(known) == len(keys):
             return known
-        comparisons = self.stopwatch.compare_all(problem, schedules, baseline, rounds=rounds)
+        comparisons = self.stopwatch.compare_all(
+            problem, schedules, baseline, rounds=rounds, worth=worth, by_work=by_work
+        )
         for key, cost, comparison in zip(keys, costs or [None] * len(keys), comparisons, strict=True):
             self._add(Record(key, problem.name, cost, comparison))
         return comparisons

@@ -17,6 +17,7 @@ MIN_ROUNDS = 6
 
 _SAMPLES_PER_TURN = 3
 _LONG_SAMPLE_S = 0.3  # is enough for a turn, undisturbed
+_SHORT_SAMPLES_PER_TURN, _TURN_S = 12, 0.03
 
 Turn: TypeAlias = tuple[float, bool]
 """Seconds per run, and whether it was disturbed; see `Sample`."""
@@ -55,9 +56,7 @@ class Entrant:
         begin = time.perf_counter()
         try:
             with self.start() as running:
-                taken = [running.sample()]
-                while len(taken) < _SAMPLES_PER_TURN and (taken[-1].disturbed or running.shortest_s < _LONG_SAMPLE_S):
-                    taken.append(running.sample())
+                taken = _samples(running)
                 self.check(running)
             self.samples.extend(taken)
             if self.by_work:
@@ -69,6 +68,30 @@ class Entrant:
             self.failure = failed
             self.turns.clear()
         self.run_s += time.perf_counter() - begin
+
+    @property
+    def counted(self) -> list[Sample]:
+        """The samples, with the seconds that count."""
+        return [Sample(s.work_s, False, s.work_s) for s in self.samples] if self.by_work else self.samples
+
+    def is_beaten_by(self, baseline: Entrant, worth: float) -> bool:
+        """Whether the first turns, if nothing disturbed them, show that this is not so many times as fast."""
+        if not (self.turns and baseline.turns):
+            return False
+        (own, is_disturbed), (base, base_is_disturbed) = self.turns[0], baseline.turns[0]
+        return base < worth * own and not (is_disturbed or base_is_disturbed)
+
+
+def _samples(running: RunningKernel) -> list[Sample]:
+    taken = [running.sample()]
+    while len(taken) < _samples_wanted(running) and (taken[-1].disturbed or running.shortest_s < _LONG_SAMPLE_S):
+        taken.append(running.sample())
+    return taken
+
+
+def _samples_wanted(running: RunningKernel) -> int:
+    """Starting the process takes longer than many short samples, and of these some are undisturbed on a busy machine."""
+    return max(_SAMPLES_PER_TURN, min(_SHORT_SAMPLES_PER_TURN, math.ceil(_TURN_S / running.shortest_s)))
 
 
 def ratio_of(turns: Sequence[Turn], baseline: Sequence[Turn]) -> tuple[float, float, float]:

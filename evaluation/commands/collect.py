@@ -38,6 +38,8 @@ _GENERATED = 10_000
 @click.option(
     "--compilers", type=click.IntRange(min=1), default=2, show_default=True, help="Schedules to compile at once."
 )
+@click.option("--compile-seconds", type=click.FloatRange(min=0), default=1.5, show_default=True,
+              help="Leave out pipelines whose greedy schedule takes a core longer to compile.")  # fmt: skip
 @click.option("--weights", "weights", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
               help="A .weights file to search with, besides the shipped ones; may be repeated.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the schedules.")
@@ -52,6 +54,7 @@ def collect_command(
     threads: tuple[int, ...],
     rounds: int,
     compilers: int,
+    compile_seconds: float,
     weights: tuple[Path, ...],
     seed: int,
     details: Details,
@@ -60,9 +63,10 @@ def collect_command(
 
     Of each PIPELINE (by default those of random-train-v1, and of random-validation-v1 for every fifth), schedules of all
     kinds that searches meet are compiled and timed, in turns, and their outputs verified. They are kept in one file a
-    machine, with the features that cost models read. What is there already is not measured again, so the same command goes
-    on where Ctrl-C or worse has ended it.
+    machine, with the features that cost models read, and a data card beside it. What is there already is not measured
+    again, so the same command goes on where Ctrl-C or worse has ended it.
     """
+    from halidegym.training.measured.card import data_card
     from halidegym.training.measured.collect import Collector, CollectSettings, Wanted
     from halidegym.training.measured.sets import Recipe, SetName
     from halidegym.training.measured.store import MeasuredStore
@@ -80,10 +84,12 @@ def collect_command(
     )
     console = output_console()
     with MeasuredStore(output) as store, steps_bar(len(names) or _GENERATED) as on_step:
-        collector = Collector(store, CollectSettings(recipe, rounds=rounds, compilers=compilers))
+        settings = CollectSettings(recipe, rounds=rounds, compilers=compilers, compile_s=compile_seconds)
+        collector = Collector(store, settings)
         for name in collector.collect(wanted(), seconds=3600 * hours):
             on_step(f"{len(store.collection.ran):,} schedules, {name.pipeline}")
         collection = store.collection
+    store.path.with_suffix(".md").write_text(data_card(collection), encoding="utf-8")
     spent = collector.spent
     console.print(
         f"{store.path}: {len(collection.ran):,} run times of {len(collection.pipelines):,} pipelines, "

@@ -10,7 +10,20 @@ from halidegym.evaluation.arguments.options import Failure
 
 # Who needs an extra, and the modules that come with it.
 _EXTRAS = {
-    "train": ("Training", ("pydantic", "yaml", "torch", "tensorboard", "stable_baselines3", "sb3_contrib", "pyarrow")),
+    "train": (
+        "Training",
+        (
+            "pydantic",
+            "yaml",
+            "torch",
+            "tensorboard",
+            "stable_baselines3",
+            "sb3_contrib",
+            "pyarrow",
+            "sklearn",
+            "threadpoolctl",
+        ),
+    ),
     "bench": ("A benchmark", ("pydantic", "yaml", "matplotlib", "scipy", "rliable", "arch")),
 }
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,11 +21,16 @@ from halidegym.agents.planners.mb2fbs import MB2FBS
 from halidegym.agents.planners.mcts import MCTS
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
+from halidegym.agents.tuner.autotune import Autotune
+from halidegym.agents.tuner.plan import Finalist, TunedPlan
+from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.schedules.schedule import check_function_name
+from halidegym.envs.schedules.schedule import Schedule, check_function_name
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
 from halidegym.evaluation.arguments.paths import OutputFile
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
+
+_COMMENTS = {"cpp": "//", "python": "#"}
 
 # How to make each agent, from the parameters that it has.
 _AGENTS: Mapping[str, Callable[..., Agent]] = {
@@ -54,8 +62,22 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy",
 @click.option(
     "--policy", help="Name or file of the policy, of --agent policy or guided (docs/training/).  [default: default]"
 )
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="Go by run times instead of costs: compile and time schedules until --seconds or --measurements are used up.",
+)
 @click.option("--seconds", type=float, help="Stop after this time with the best schedule so far.")
 @click.option("--evaluations", type=int, help="Stop after so many evaluations of the cost model.")
+@click.option("--measurements", type=int, help="Stop after so many schedules were timed, of --measure.  [default: 100]")
+@click.option(
+    "--database",
+    type=OutputFile(),
+    help="Record what --measure times in this file, and go on from there if the same was begun before.",
+)
+@click.option(
+    "--top", type=click.IntRange(min=1), default=1, show_default=True, help="Print so many of the best schedules."
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random numbers.")
 @click.option(
     "--format",
@@ -79,8 +101,12 @@ def schedule(
     beam: int | None,
     passes: int | None,
     policy: str | None,
+    measure: bool,
     seconds: float | None,
     evaluations: int | None,
+    measurements: int | None,
+    database: Path | None,
+    top: int,
     seed: int,
     output_format: str,
     function: str | None,
@@ -93,22 +119,41 @@ def schedule(
 
     The schedule goes to the standard output; how the search went, to the error stream. Ctrl-C ends the search with the
     best schedule so far.
+
+    With --measure, schedules are compiled and timed on this machine, in turns with the one of Adams2019's search, and the
+    fastest wins (docs/agents/autotune.md).
     """
-    planner = _agent(agent, beam=beam, passes=passes, policy=policy)
+    given = {"agent": agent, "beam": beam, "passes": passes, "policy": policy, "evaluations": evaluations}
+    planner = _tuner(top, given) if measure else _agent(agent, beam=beam, passes=passes, policy=policy)
+    if not measure and (measurements is not None or database is not None):
+        raise click.UsageError("--measurements and --database are of --measure, which is not given.")
     if function is not None:
         check_function_name(function)
+        if top > 1:
+            raise click.UsageError("--function names one schedule; leave out --top.")
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
     for sentence in problem.undersized_inputs():
         click.echo(f"Note: {sentence} The schedule is for an input that is large enough.", err=True)
-    plan = planner.plan(problem, seconds=seconds, evaluations=evaluations, seed=seed, progress=True)
+    with tuning_timer(database) if measure else nullcontext() as timer:
+        plan = planner.plan(
+            problem,
+            seconds=seconds,
+            evaluations=evaluations,
+            measurements=measurements,
+            timer=timer,
+            seed=seed,
+            progress=True,
+        )
     _report(problem, plan)
-    found = plan.schedule_of(plan.top(1)[0])
-    texts: Mapping[str, Callable[[], str]] = {
-        "cpp": lambda: found.cpp(function=function),
-        "python": lambda: found.python(function=function),
-        "loops": found.loop_nest,
-    }
-    click.echo(texts[output_format]().rstrip("\n"))
+    for heading, found in _best(plan, top):
+        if top > 1:
+            click.echo(heading if output_format == "loops" else f"{_COMMENTS[output_format]} {heading}")
+        texts: Mapping[str, Callable[[], str]] = {
+            "cpp": partial(found.cpp, function=function),
+            "python": partial(found.python, function=function),
+            "loops": found.loop_nest,
+        }
+        click.echo(texts[output_format]().rstrip("\n"))
     if save is not None:
         _save(plan, save)
 
@@ -122,6 +167,15 @@ def _agent(name: str, **parameters: int | str | None) -> Agent:
     return _AGENTS[name](**given)
 
 
+def _tuner(top: int, given: Mapping[str, Any]) -> Autotune:
+    for parameter in ("beam", "passes", "policy", "evaluations"):
+        if given[parameter] is not None:
+            raise click.UsageError(f"--measure has no --{parameter}; leave one of them out.")
+    if given["agent"] != "beam":
+        raise click.UsageError(f"--measure is a search of its own; leave out --agent {given['agent']}.")
+    return Autotune(finalists=max(top, Autotune.finalists))
+
+
 _ENDS: dict[EndedBy, str] = {
     "finished": "",
     "budget": " (the budget was used up)",
@@ -132,10 +186,35 @@ _ENDS: dict[EndedBy, str] = {
 def _report(problem: SchedulingProblem, plan: Plan) -> None:
     evaluations = "" if plan.evaluations is None else f", {plan.evaluations:,} evaluations"
     evaluations += f", {plan.forwards:,} states through the network" if plan.forwards else ""
+    if plan.measurements is not None:
+        evaluations += f", {plan.measurements} schedules timed"
     click.echo(
         f"{problem.name}: cost {plan.cost:.6g}{evaluations}, {plan.seconds:.2f} s" + _ENDS[plan.ended_by],
         err=True,
     )
+    if isinstance(plan, TunedPlan):
+        click.echo(f"{problem.name}: {_run_time(plan, plan.finalists[0])}", err=True)
+
+
+def _best(plan: Plan, count: int) -> list[tuple[str, Schedule]]:
+    """The best schedules, each with what there is to say of it."""
+    if isinstance(plan, TunedPlan):
+        return [
+            (f"{place}: {_run_time(plan, finalist)}", finalist.schedule)
+            for place, finalist in enumerate(plan.finalists[:count], start=1)
+        ]
+    return [
+        (f"{place}: cost {candidate.cost:.6g}", plan.schedule_of(candidate))
+        for place, candidate in enumerate(plan.top(count), start=1)
+    ]
+
+
+def _run_time(plan: TunedPlan, finalist: Finalist) -> str:
+    if plan.baseline_time is None:
+        return "nothing was timed; this is what Adams2019's search found"
+    interval = f"[{finalist.low:.2f}, {finalist.high:.2f}]"
+    times = f"{finalist.run_time * 1e3:.3f} ms against {plan.baseline_time * 1e3:.3f} ms"
+    return f"{times}, {finalist.speedup:.2f} {interval} times as fast as {plan.baseline}"
 
 
 def _save(plan: Plan, path: Path) -> None:

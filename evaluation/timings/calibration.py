@@ -8,14 +8,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from halidegym.agents import proposals
 from halidegym.agents.learned.cost_models.figures import rank_correlation
+from halidegym.agents.proposals import Proposal
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.measurements import Timing
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer
-from halidegym.evaluation.timings.drawn_schedules import Kind, draw_distinct
-from halidegym.native._core import State
 
 
 @dataclass(frozen=True)
@@ -23,21 +24,26 @@ class Point:
     """A schedule with its predicted and its measured time.
 
     Attributes:
-        kind: see `draw`.
+        kind: of the proposal, see `draw`.
         cost: of the cost model, in milliseconds as trained.
         seconds: measured; of one that is too slow, the limit; infinite if it failed.
         is_too_slow: whether a run was ended at the limit, so that all that is known is that it takes longer.
         is_disturbed: whether other processes were in the way.
     """
 
-    kind: Kind
+    kind: str
     cost: float
     seconds: float
     is_too_slow: bool = False
     is_disturbed: bool = False
 
+    @property
+    def is_good(self) -> bool:
+        """Whether a search may come to the like of it: all but random walks."""
+        return self.kind != "random"
+
     @classmethod
-    def of(cls, kind: Kind, cost: float, timing: Timing, limit_s: float) -> Point:
+    def of(cls, kind: str, cost: float, timing: Timing, limit_s: float) -> Point:
         """A schedule that was timed with this limit for a run."""
         # A compiler that takes too long has the same outcome, but then nothing ran.
         is_too_slow = timing.outcome == "timeout" and timing.run_s > 0
@@ -70,7 +76,7 @@ class Calibration:
     @property
     def good(self) -> tuple[Point, ...]:
         """Of these the good ones, among which a search has to choose."""
-        return tuple(point for point in self.ranked if point.kind == "good")
+        return tuple(point for point in self.ranked if point.is_good)
 
     @property
     def rank_correlation(self) -> float:
@@ -120,12 +126,19 @@ def calibrate(
     limit_s = timer.stopwatch.settings.timeout_s
     points: list[Point] = []
     for drawn in _batches(problem, timer.stopwatch, count, seconds, seed):
-        costs = [state.cost() for _, state in drawn]
+        costs = [proposal.cost for proposal in drawn]
         timings = timer.time_all(problem, _schedules(problem, drawn), costs=costs)
-        for (kind, _), cost, timing in zip(drawn, costs, timings, strict=True):
-            on_schedule(f"{problem.name}: {kind}")
-            points.append(Point.of(kind, cost, timing, limit_s))
+        for proposal, timing in zip(drawn, timings, strict=True):
+            on_schedule(f"{problem.name}: {proposal.kind}")
+            points.append(Point.of(proposal.kind, proposal.cost, timing, limit_s))
     return Calibration(problem.name, timer.stopwatch.threads_for(problem), limit_s, tuple(points))
+
+
+def draw(problem: SchedulingProblem, seed: int) -> Iterator[Proposal]:
+    """Schedules without end, bad and good ones: the greedy one, then in turn random walks and careless descents."""
+    space = Rules().space(problem)
+    yield from proposals.beam_winners(space, widths=(1,))
+    yield from proposals.in_turn(proposals.random_walks(space, seed), proposals.careless_descents(space, seed))
 
 
 def compile_drawn(
@@ -140,19 +153,19 @@ def compile_drawn(
     """Compile what `calibrate` would time, for the stopwatch's folder of kernels."""
     for drawn in _batches(problem, stopwatch, count, seconds, seed):
         stopwatch.compile(problem, _schedules(problem, drawn))
-        for kind, _ in drawn:
-            on_schedule(f"{problem.name}: {kind}")
+        for proposal in drawn:
+            on_schedule(f"{problem.name}: {proposal.kind}")
 
 
 def _batches(
     problem: SchedulingProblem, stopwatch: Stopwatch, count: int, seconds: float, seed: int
-) -> Iterator[list[tuple[Kind, State]]]:
+) -> Iterator[list[Proposal]]:
     """Yield so many schedules together that all compilers have something to do most of the time."""
     deadline = time.monotonic() + seconds
-    drawn = itertools.islice(draw_distinct(problem, seed), count)
+    drawn = itertools.islice(proposals.distinct(problem, draw(problem, seed)), count)
     while time.monotonic() < deadline and (batch := list(itertools.islice(drawn, 4 * stopwatch.compilers))):
         yield batch
 
 
-def _schedules(problem: SchedulingProblem, drawn: Sequence[tuple[Kind, State]]) -> list[Schedule]:
-    return [Schedule.from_state(problem, state) for _, state in drawn]
+def _schedules(problem: SchedulingProblem, drawn: Sequence[Proposal]) -> list[Schedule]:
+    return [Schedule.from_state(problem, proposal.state) for proposal in drawn]

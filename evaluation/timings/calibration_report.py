@@ -40,7 +40,7 @@ def cells(calibration: Calibration) -> tuple[str, ...]:
     return (
         calibration.problem,
         str(len(points)),
-        str(sum(point.kind == "good" for point in points)),
+        str(sum(point.is_good for point in points)),
         str(sum(point.is_too_slow for point in points)),
         str(len(points) - len(calibration.ranked)),
         f"{calibration.rank_correlation:.2f}",
@@ -88,7 +88,7 @@ def _draw(calibrations: Sequence[Calibration], path: Path) -> None:
     axes = figure.subplots(lines, columns, squeeze=False).flatten()
     for axis, calibration in zip(axes, calibrations, strict=False):
         for kind, color in (("random", "tab:gray"), ("good", "tab:blue")):
-            points = [point for point in calibration.ranked if point.kind == kind]
+            points = [point for point in calibration.ranked if point.is_good == (kind == "good")]
             axis.scatter(
                 [p.cost for p in points], [p.seconds * 1e3 for p in points], s=12, alpha=0.7, color=color, label=kind
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import statistics
 import sys
@@ -16,7 +17,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.evaluation.timings.drawn_schedules import draw
+from halidegym.evaluation.timings.calibration import draw
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def throughput(problem: SchedulingProblem, stopwatch: Stopwatch, count: int, *, 
         Error: the trusted schedule fails.
     """
     drawn: list[ScheduleLike] = [
-        Schedule.from_state(problem, state) for _, (_, state) in zip(range(count), draw(problem, seed), strict=False)
+        Schedule.from_state(problem, proposal.state) for proposal in itertools.islice(draw(problem, seed), count)
     ]
     stopwatch.time_all(problem, drawn[:1] * stopwatch.compilers)
     begin = time.perf_counter()

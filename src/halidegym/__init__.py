@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 # would not recognise each other's pipelines.
 import halide  # noqa: F401
 
-from halidegym.envs import pipelines, rewards
+from halidegym.envs import pipelines, rewards, wrappers
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.registration import register_environments
 from halidegym.envs.schedules.schedule import Schedule
@@ -80,6 +80,7 @@ __all__ = [
     "pipelines",
     "rewards",
     "time_schedule",
+    "wrappers",
 ]
 
 __version__ = importlib.metadata.version("halidegym")

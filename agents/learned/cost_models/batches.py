@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -45,6 +47,13 @@ class Batch:
     def __len__(self) -> int:
         return len(self.times)
 
+    def to(self, device: torch.device) -> Batch:
+        """The batch on a device."""
+        tensors: dict[str, Any] = {
+            name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)
+        }
+        return dataclasses.replace(self, **tensors)
+
     @classmethod
     def of(cls, schedules: Sequence[MeasuredSchedule], dtype: torch.dtype = torch.float32) -> Batch:
         """Collect schedules, at least one."""
@@ -59,7 +68,7 @@ class Batch:
                 num_rows += num
             algorithm.append(different[key] + np.arange(num))
         stages = [len(measured.schedule_features) for measured in schedules]
-        # The reference rounds features before it computes with them (quirk C6).
+        # The reference rounds features before it computes with them (docs/specification/search-and-cost-model.md, quirk C6).
         features = np.concatenate([measured.schedule_features for measured in schedules]).astype(np.float32)
         is_first = np.zeros(len(features), np.bool_)
         is_first[np.cumsum([0, *stages[:-1]])] = True
@@ -71,7 +80,8 @@ class Batch:
         np.minimum.at(fastest, group, times)
 
         def tensor(array: NDArray[np.float64] | NDArray[np.float32]) -> Tensor:
-            return torch.from_numpy(array).to(dtype)
+            # A copy, whose place in memory is aligned alike each time, and rounding the same.
+            return torch.tensor(array, dtype=dtype)
 
         return cls(
             algorithm_features=tensor(np.concatenate(algorithm_rows)),

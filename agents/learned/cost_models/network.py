@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from halidegym.agents.learned.cost_models.batches import Batch
 from halidegym.native._core import Weights
-from halidegym.native.weights import make_weights
+from halidegym.native.weights import builtin_weights, make_weights
 
 HEAD1_CHANNELS = 8
 
@@ -39,11 +40,11 @@ class CostNetwork(nn.Module):
     def __init__(self, weights: Weights) -> None:
         super().__init__()
         for name, tensor in weights.tensors().items():
-            self.register_parameter(name, nn.Parameter(torch.from_numpy(tensor)))
+            self.register_parameter(name, nn.Parameter(torch.tensor(tensor)))
 
     def weights(self) -> Weights:
         """The parameters as they are now."""
-        return make_weights({name: tensor.detach().numpy() for name, tensor in self.named_parameters()})
+        return make_weights({name: tensor.detach().cpu().numpy() for name, tensor in self.named_parameters()})
 
     def forward(self, batch: Batch) -> Prediction:
         """Rate schedules."""
@@ -61,5 +62,11 @@ def scaled(weights: Weights, factor: float) -> Weights:
     """Weights whose costs are so many times those of others: coefficients are proportional to the last layer."""
     tensors = weights.tensors()
     for name in ("conv1_filter", "conv1_bias"):
-        tensors[name] = (factor * tensors[name]).astype("float32")
+        tensors[name] = (factor * tensors[name]).astype(np.float32)
     return make_weights(tensors)
+
+
+def random_weights(random: np.random.Generator) -> Weights:
+    """Weights from -0.5 to 0.5, as the reference makes them where it has none (section 4.4)."""
+    tensors = builtin_weights().tensors().items()
+    return make_weights({name: random.uniform(-0.5, 0.5, tensor.shape).astype(np.float32) for name, tensor in tensors})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from halidegym.envs.timing import kernel
-from halidegym.envs.timing.kernel import RunningKernel
+from halidegym.envs.timing.kernel import RunningKernel, Sample
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.turns import Entrant, ratio_of
 
@@ -109,3 +109,17 @@ def test_standstills_on_both_sides_of_a_comparison_leave_its_interval_alone(monk
 
     comparison = Comparison(0.5, 0.5, 0.5, timing(a), timing(b))
     assert (comparison.disturbed_samples, comparison.is_disturbed) == (2, False)
+
+
+def test_a_turn_can_count_by_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    entrant = turns(monkeypatch, [0.02, 0.02, 0.02, 2.35])
+    entrant.by_work, entrant.samples[0] = True, Sample(0.02, True, 0.015)
+    assert entrant.counted[0].run_s == 0.015
+    assert not any(sample.disturbed for sample in entrant.counted)
+
+
+def test_who_is_beaten_in_an_undisturbed_turn_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, fast = turns(monkeypatch, [0.05] * 4), turns(monkeypatch, [0.02] * 4)
+    assert slow.is_beaten_by(fast, 0.5) and not slow.is_beaten_by(fast, 0.3) and not fast.is_beaten_by(slow, 1.0)
+    slow.turns[0] = (0.05, True)
+    assert not slow.is_beaten_by(fast, 0.5)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,8 @@ from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.evaluation.cli import main
 from halidegym.training.data.collection import load_split
+from processes_for_tests import kill_after_the_first
 from trainings_for_tests import EXPERT, IMITATE, PPO, collect_few
-
-COMMAND = "from halidegym.evaluation.cli import main; main()"
 
 
 def halidegym(*arguments: str | Path) -> Result:
@@ -30,17 +27,6 @@ def config(folder: Path, settings: Mapping[str, Any]) -> Path:
     path = folder / "config.yaml"
     path.write_text(yaml.safe_dump(dict(settings)))
     return path
-
-
-def kill_after_the_first(path: Path, *arguments: str | Path) -> None:
-    """Run a command until there is such a file, and kill it then."""
-    process = subprocess.Popen([sys.executable, "-c", COMMAND, "train", *map(str, arguments)])
-    deadline = time.monotonic() + 120
-    while not path.exists():
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +56,7 @@ def test_a_policy_schedules(imitated: Path, data: Path) -> None:
 
 def test_imitation_that_was_killed_goes_on_with_the_same_curve(imitated: Path, data: Path, tmp_path: Path) -> None:
     arguments = "imitate", "--config", config(tmp_path, IMITATE), "--data", data, "--output", tmp_path / "run"
-    kill_after_the_first(tmp_path / "run/checkpoint.pt", *arguments)
+    kill_after_the_first(tmp_path / "run/checkpoint.pt", "train", *arguments)
     assert halidegym(*arguments).exit_code == 0
     for name in ("curve.csv", "policy.npz"):
         assert (tmp_path / "run" / name).read_bytes() == (imitated / name).read_bytes()
@@ -87,7 +73,7 @@ def test_expert_iteration_improves_labels_and_goes_on_when_killed(imitated: Path
     assert [line.partition(",")[0] for line in lines] == ["step", "0", "1", "2", "3"]
     assert load_policy_file(tmp_path / "whole/policy.npz").training["recipe"] == "expert"
     killed = (*start, "--output", tmp_path / "killed")
-    kill_after_the_first(tmp_path / "killed/checkpoint.pt", *killed)
+    kill_after_the_first(tmp_path / "killed/checkpoint.pt", "train", *killed)
     assert halidegym(*killed).exit_code == 0
     for name in ("curve.csv", "policy.npz"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
@@ -100,7 +86,7 @@ def test_ppo_that_was_killed_goes_on_with_the_same_curve(tmp_path: Path) -> None
     assert result.exit_code == 0, result.output
     assert f"The last policy: {tmp_path / 'whole/policy.npz'}" in result.output.replace("\n", "")
     killed = (*start, "--output", tmp_path / "killed")
-    kill_after_the_first(tmp_path / "killed/checkpoint.pt", *killed)
+    kill_after_the_first(tmp_path / "killed/checkpoint.pt", "train", *killed)
     assert halidegym(*killed).exit_code == 0
     for name in ("curve.csv", "policy.npz"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -1,0 +1,1 @@
+"""Schedules found by measuring: proposed, chosen, compiled, timed, varied, and again."""

@@ -1,0 +1,51 @@
+"""How far a tuning run is: the best time so far against the baseline's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+
+class TuningProgress:
+    """Shows a bar on the error stream, or, where that is no terminal, a line for each new fastest schedule.
+
+    Args:
+        bar: to show it with.
+        limit: seconds or measurements at the end; None if unknown.
+        by_time: whether the limit is one of seconds.
+    """
+
+    def __init__(self, bar: Progress, title: str, limit: float | None, *, by_time: bool) -> None:
+        self._bar, self._title, self._by_time = bar, title, by_time
+        self._begin, self._shown = time.perf_counter(), 0.0
+        self._task = bar.add_task(title, total=limit, words="searching for the baseline")
+
+    def __call__(self, *_: float) -> bool:
+        """Go on, as the callback of the search for the baseline."""
+        self._bar.update(self._task, completed=self._done(0))
+        return True
+
+    def show(self, measured: int, baseline: str, baseline_s: float, speedup: float) -> None:
+        """Show how many were measured, what the baseline takes, and how many times as fast the best so far is."""
+        words = f"best {baseline_s / speedup * 1e3:.3f} ms ({speedup:.2f}x), {baseline} {baseline_s * 1e3:.3f} ms"
+        self._bar.update(self._task, completed=self._done(measured), words=f"{measured} measured, {words}")
+        if not self._bar.console.is_terminal and speedup > self._shown:
+            seconds = time.perf_counter() - self._begin
+            self._bar.console.print(f"{self._title}: {seconds:.0f} s, {measured} measured, {words}", soft_wrap=True)
+        self._shown = max(self._shown, speedup)
+
+    def _done(self, measured: int) -> float:
+        return time.perf_counter() - self._begin if self._by_time else measured
+
+
+@contextmanager
+def tuning_progress(title: str, limit: float | None, *, by_time: bool) -> Iterator[TuningProgress]:
+    """Show progress while the context is open."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield TuningProgress(bar, title, limit, by_time=by_time)

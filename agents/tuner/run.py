@@ -1,0 +1,189 @@
+"""One tuning run, from the baseline to the last comparison."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from halidegym.agents.budget import Budget, EndedBy
+from halidegym.agents.proposals import Proposal
+from halidegym.agents.tuner.plan import ADAMS2019, TRUSTED, TuningStep
+from halidegym.agents.tuner.progress import TuningProgress
+from halidegym.agents.tuner.proposer import Proposer
+from halidegym.agents.tuner.racing import cost_for, decide, screen
+from halidegym.agents.tuner.trials import Trial, Trials
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.schedules.schedule_like import ScheduleLike
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.envs.timing.measurements import Comparison
+from halidegym.envs.timing.timers import Timer
+
+_SHARE_OF_FINAL = 0.1  # of the seconds
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many schedules take part in what; see `Autotune`."""
+
+    batch: int
+    first: int
+    proposals: int
+    finalists: int
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A schedule and how many times as fast as the baseline it is, with an interval and its seconds."""
+
+    proposal: Proposal
+    speedup: float
+    low: float
+    high: float
+    run_time: float
+
+
+class Run:
+    """Measures schedules of a problem until a budget is used up.
+
+    Args:
+        problem: to schedule; its parallelism is the number of threads to run on.
+        baseline: what all are compared with; the trusted schedule takes its place, if it does not run.
+        sizes: how many schedules take part in what.
+        budget: of seconds and measurements.
+        begin: when the seconds began to count, on the clock of `time.perf_counter`.
+        timer: where run times come from.
+
+    Attributes:
+        trials: what was measured.
+        curve: each new fastest schedule.
+        ended_by: why it is over.
+        search_seconds: what proposing and choosing took.
+        baseline_time: seconds of the baseline.
+    """
+
+    def __init__(
+        self,
+        problem: SchedulingProblem,
+        baseline: Proposal,
+        sizes: Sizes,
+        budget: Budget,
+        begin: float,
+        timer: Timer,
+        progress: TuningProgress | None,
+    ) -> None:
+        self.trials = Trials()
+        self.curve: list[TuningStep] = []
+        self.ended_by: EndedBy = "budget"
+        self.search_seconds = 0.0
+        self.baseline_time: float | None = None
+        self._problem, self._sizes, self._budget, self._begin = problem, sizes, budget, begin
+        self._timer, self._progress = timer, progress
+        self._baseline = baseline
+        self._base: ScheduleLike = Schedule.from_state(problem, baseline.state)
+        self._longest_batch = 0.0
+
+    def measure(self, proposer: Proposer, seed: int) -> None:
+        """Measure batch after batch. Ctrl-C ends it with what is there."""
+        try:
+            self._begin_with_baseline()
+            rng, sizes = np.random.default_rng(seed), self._sizes
+            waiting = proposer.first(self.trials, sizes.first)
+            while (room := self._room()) > 0:
+                begin = time.perf_counter()
+                if not waiting and not (waiting := self._chosen(proposer, rng)):
+                    self.ended_by = "finished"  # there is nothing else to measure
+                    break
+                batch, waiting = waiting[: min(room, sizes.batch)], waiting[sizes.batch :]
+                self.search_seconds += time.perf_counter() - begin
+                self._measure(batch)
+                self._longest_batch = max(self._longest_batch, time.perf_counter() - begin)
+        except KeyboardInterrupt:
+            self.ended_by = "interrupt"
+
+    def ranking(self) -> list[Ranked]:
+        """The fastest schedules, fastest first, by a last comparison; by the first one, if Ctrl-C ends it."""
+        fastest = self.trials.fastest(self._sizes.finalists + 1)
+        screened = [_ranked(trial, self.baseline_time) for trial in fastest]
+        finalists = [trial.proposal for trial in fastest if trial.proposal is not self._baseline]
+        if self.ended_by == "interrupt" or not finalists:
+            return screened
+        with contextlib.suppress(KeyboardInterrupt):
+            return self._compared(finalists[: self._sizes.finalists])
+        self.ended_by = "interrupt"
+        return screened
+
+    def _begin_with_baseline(self) -> None:
+        cost = cost_for(self._problem, self._baseline)
+        timing = self._timer.time(self._problem, self._base, cost=cost)
+        self.trials.skip(self._baseline)
+        if timing.outcome == "ok":
+            self.trials.add([self._baseline], [Comparison(1.0, 1.0, 1.0, timing, timing)])
+        else:
+            self._base = TrustedSchedule(self._problem)
+            timing = self._timer.time(self._problem, self._base)
+        self.baseline_time = timing.median_s
+        self._show()
+
+    def _room(self) -> int:
+        """How many more schedules may be measured."""
+        room = self._sizes.batch
+        if self._budget.measurements is not None:
+            room = min(room, self._budget.measurements - self.measured)
+        if self._budget.seconds is not None:
+            over = self._begin + (1 - _SHARE_OF_FINAL) * self._budget.seconds
+            if time.perf_counter() + self._longest_batch > over:
+                return 0
+        return room
+
+    @property
+    def baseline_name(self) -> str:
+        """What the baseline is."""
+        return TRUSTED if isinstance(self._base, TrustedSchedule) else ADAMS2019
+
+    @property
+    def measured(self) -> int:
+        """How many schedules were measured, but for the baseline."""
+        return sum(trial.proposal is not self._baseline for trial in self.trials.done)
+
+    def _chosen(self, proposer: Proposer, rng: np.random.Generator) -> list[Proposal]:
+        proposals = proposer.more(self.trials, self._sizes.proposals)
+        return self.trials.choose(proposals, self._sizes.batch, rng)
+
+    def _measure(self, batch: Sequence[Proposal]) -> None:
+        fastest = self.trials.best
+        self.trials.add(batch, screen(self._timer, self._problem, batch, self._base))
+        best = self.trials.best
+        if best is not None and best is not fastest:
+            seconds = time.perf_counter() - self._begin
+            self.curve.append(TuningStep(seconds, self.measured, self.trials.best_speed, best.proposal.kind))
+        self._show()
+
+    def _compared(self, proposals: Sequence[Proposal]) -> list[Ranked]:
+        favourite, *others = proposals
+        schedules = [Schedule.from_state(self._problem, proposal.state) for proposal in others]
+        first = Schedule.from_state(self._problem, favourite.state)
+        *results, base = decide(self._timer, self._problem, [*schedules, self._base], first)
+        ranked = [Ranked(favourite, 1 / base.ratio, 1 / base.high, 1 / base.low, base.b.median_s)]
+        for proposal, result in zip(others, results, strict=True):
+            ratio, low, high = result.ratio / base.ratio, result.low / base.high, result.high / base.low
+            ranked.append(Ranked(proposal, ratio, low, high, result.a.median_s))
+        self.baseline_time = base.a.median_s
+        if self.trials.done and self.trials.done[0].proposal is self._baseline:
+            ranked.append(Ranked(self._baseline, 1.0, 1.0, 1.0, base.a.median_s))
+        return sorted((entry for entry in ranked if entry.speedup > 0), key=lambda entry: -entry.speedup)
+
+    def _show(self) -> None:
+        if self._progress is not None and self.baseline_time is not None:
+            self._progress.show(self.measured, self.baseline_name, self.baseline_time, self.trials.best_speed)
+
+
+def _ranked(trial: Trial, baseline_time: float | None) -> Ranked:
+    comparison = trial.comparison
+    return Ranked(
+        trial.proposal, comparison.ratio, comparison.low, comparison.high, (baseline_time or 0.0) / comparison.ratio
+    )

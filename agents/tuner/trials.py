@@ -1,0 +1,134 @@
+"""What has been measured in a tuning run, and what to measure next."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halidegym.agents.proposals import Proposal
+from halidegym.agents.tuner.surrogate import Prediction, predict
+from halidegym.envs.timing.measurements import Comparison
+
+_LEARN_FROM = 12  # measurements on
+_PARENTS = 0.1  # a parent that takes so much longer than the fastest is a third as likely
+_SLOW = 4.0  # what takes longer than so many times the fastest, or fails, counts as if it took so long
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A schedule that has been measured in turns with the baseline.
+
+    Attributes:
+        proposal: the schedule.
+        comparison: with the baseline.
+    """
+
+    proposal: Proposal
+    comparison: Comparison
+
+    @property
+    def speed(self) -> float:
+        """How many times as fast as the baseline; 0 if it failed."""
+        return 0.0 if math.isnan(self.comparison.ratio) else self.comparison.ratio
+
+
+class Trials:
+    """All trials of a run.
+
+    Few turns on a machine that does other things as well leave much to luck, so what is measured is smoothed: the fastest
+    are those that a model of all run times, which knows how similar the schedules are, takes for the fastest.
+
+    Attributes:
+        done: the trials in order.
+    """
+
+    def __init__(self) -> None:
+        self.done: list[Trial] = []
+        self._known: set[str] = set()
+        self._features: list[NDArray[np.float64]] = []
+        self._log_times: list[float] = []  # without the noise
+
+    @property
+    def best(self) -> Trial | None:
+        """The fastest; None before anything ran."""
+        return next(iter(self.fastest(1)), None)
+
+    def fastest(self, count: int) -> list[Trial]:
+        """So many, fastest first."""
+        return [self.done[index] for index in sorted(self._ran(), key=lambda index: self._log_times[index])[:count]]
+
+    @property
+    def best_speed(self) -> float:
+        """How many times as fast as the baseline the fastest one is taken to be; 1 before anything ran."""
+        return math.exp(-min((self._log_times[index] for index in self._ran()), default=0.0))
+
+    def is_new(self, proposal: Proposal) -> bool:
+        """Whether a schedule has not been added or skipped."""
+        return proposal.state.dump() not in self._known
+
+    def skip(self, proposal: Proposal) -> None:
+        """Take a schedule for known."""
+        self._known.add(proposal.state.dump())
+
+    def add(self, proposals: Sequence[Proposal], comparisons: Sequence[Comparison]) -> None:
+        """Record measurements."""
+        for proposal, comparison in zip(proposals, comparisons, strict=True):
+            self.skip(proposal)
+            self.done.append(Trial(proposal, comparison))
+            self._features.append(features(proposal))
+        self._log_times = self._measured().tolist()
+        if self._can_learn():
+            self._log_times = self._predict(proposals).known.tolist()
+
+    def parent(self, rng: random.Random) -> Proposal:
+        """One of the fast ones, the faster the likelier.
+
+        Raises:
+            ValueError: nothing has run yet.
+        """
+        ran = self._ran()
+        times = np.array([self._log_times[index] for index in ran])
+        return self.done[rng.choices(ran, np.exp((times.min() - times) / _PARENTS).tolist())[0]].proposal
+
+    def choose(self, proposals: Sequence[Proposal], count: int, rng: np.random.Generator) -> list[Proposal]:
+        """Choose different schedules to measure.
+
+        Each is the fastest in one sample of what the run times may be, given those measured (Thompson sampling). So what is
+        predicted to be fast is chosen, and what might be, and, as run times of similar schedules go together, not many of a
+        kind. Before there is enough to learn from, the first ones are chosen.
+        """
+        if not self._can_learn() or len(proposals) <= count:
+            return list(proposals[:count])
+        chosen: list[int] = []
+        for sample in self._predict(proposals).draws(count, rng):
+            sample[chosen] = math.inf
+            chosen.append(int(np.argmin(sample)))
+        return [proposals[index] for index in chosen]
+
+    def _ran(self) -> list[int]:
+        return [index for index, trial in enumerate(self.done) if trial.speed > 0]
+
+    def _can_learn(self) -> bool:
+        return len(self._ran()) >= _LEARN_FROM
+
+    def _predict(self, proposals: Sequence[Proposal]) -> Prediction:
+        unknown = np.array([features(proposal) for proposal in proposals])
+        return predict(np.array(self._features), self._measured(), unknown)
+
+    def _measured(self) -> NDArray[np.float64]:
+        slowest = max((trial.speed for trial in self.done), default=1.0) / _SLOW or 1.0
+        return np.array([-math.log(max(trial.speed, slowest)) for trial in self.done])
+
+
+def features(proposal: Proposal) -> NDArray[np.float64]:
+    """What the surrogate reads of a schedule, the log cost last: costs for several numbers of cores differ by these."""
+    stages, rows = proposal.state.features()
+    table = np.zeros((proposal.state.space.problem.num_stages, rows.shape[1]))
+    table[stages] = np.log1p(np.maximum(rows, 0))
+    cores = proposal.parallelism
+    return np.concatenate([table.ravel(), [math.log(cores), math.log(max(proposal.cost, 1e-9) * cores)]])

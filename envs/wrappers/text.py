@@ -1,0 +1,129 @@
+"""Observations in plain words, for whoever reads: a person, or a language model."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator
+from typing import Any, Protocol, SupportsFloat, cast
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from halidegym.envs.problems.prepared_problem import PreparedProblem
+from halidegym.envs.views.outline import outline
+from halidegym.envs.views.words import decision_words, nest_words, status_words
+from halidegym.native._core import InvalidParameter, Problem, State
+
+_MAX_LENGTH = 1_000_000
+
+
+class _ScheduleEnvironment(Protocol):
+    """What the wrapper needs of the environment that it wraps: `HalideSchedule` is one."""
+
+    @property
+    def prepared_problem(self) -> PreparedProblem: ...
+    @property
+    def state(self) -> State: ...
+    def decision_indices(self) -> NDArray[np.int64]: ...
+
+
+class TextObservation(gym.Wrapper[str, np.int64, Any, np.int64], gym.utils.RecordConstructorArgs):
+    """Observes an environment of schedules as text: the Funcs, the nest so far, and the legal decisions by number.
+
+    A number is the action that takes the decision: `step(3)`. The nest's lines tell the depth of each level, the share of
+    the cost that lies in it, and its loops; decisions refer to levels by Func and depth. What the decisions lead to is told
+    with its costs on request, by `with_costs()`; as everywhere, each is an evaluation of the cost model, and
+    `info["evaluations"]` counts them from then on.
+
+    A state can have a thousand legal decisions. `max_decisions` of `HalideSchedule` limits how many are shown.
+
+    Args:
+        env: an environment around a `HalideSchedule`.
+
+    Raises:
+        InvalidParameter: the environment is none of schedules.
+    """
+
+    def __init__(self, env: gym.Env[Any, np.int64]) -> None:
+        gym.utils.RecordConstructorArgs.__init__(self)
+        gym.Wrapper.__init__(self, env)
+        if not hasattr(env.unwrapped, "prepared_problem") or not hasattr(env.unwrapped, "decision_indices"):
+            raise InvalidParameter(f"env={env} shows no schedule to put into words: wrap a HalideSchedule environment")
+        self.observation_space = spaces.Text(_MAX_LENGTH, min_length=0, charset=string.printable)
+        self._requested = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Begin an episode, see `HalideSchedule.reset`."""
+        _, info = self.env.reset(seed=seed, options=options)
+        self._requested = 0
+        return self._text(), info
+
+    def step(self, action: np.int64) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Take a decision by its number, see `HalideSchedule.step`."""
+        _, reward, terminated, truncated, info = self.env.step(action)
+        return self._text(), reward, terminated, truncated, self._counted(info)
+
+    def with_costs(self) -> str:
+        """The present observation with the cost of what each decision shown leads to, by the cost model."""
+        state, shown = self._schedule.state, self._schedule.decision_indices()
+        if len(shown) == 0:
+            return self._text()
+        costs = state.expand().costs()
+        self._requested += len(costs)
+        return self._text(costs[shown])
+
+    @property
+    def requested_evaluations(self) -> int:
+        """Evaluations that `with_costs()` took in this episode."""
+        return self._requested
+
+    @property
+    def _schedule(self) -> _ScheduleEnvironment:
+        return cast(_ScheduleEnvironment, self.unwrapped)
+
+    def _counted(self, info: dict[str, Any]) -> dict[str, Any]:
+        return {**info, "evaluations": info["evaluations"] + self._requested}
+
+    def _text(self, costs: NDArray[np.float64] | None = None) -> str:
+        prepared, state = self._schedule.prepared_problem, self._schedule.state
+        return "\n".join(_lines(prepared, state, self._schedule.decision_indices(), costs)) + "\n"
+
+
+def _lines(
+    prepared: PreparedProblem, state: State, shown: NDArray[np.int64], costs: NDArray[np.float64] | None
+) -> Iterator[str]:
+    problem = prepared.problem
+    expansion = None if state.is_complete else state.expand()
+    num_legal = 0 if expansion is None else len(expansion)
+    yield f"Pipeline {problem.name}, {problem.num_nodes} Funcs, for {problem.parallelism} cores."
+    yield f"{status_words(state, num_legal)}."
+    yield ""
+    yield "Loop nest so far (depth, share of the cost, level):"
+    yield from list(nest_words(outline(state))) or ["(nothing is scheduled yet)"]
+    if expansion is None or num_legal == 0:
+        return
+    yield ""
+    yield _func_words(problem.native, state.next_func)
+    yield ""
+    count = "all" if len(shown) == num_legal else f"{len(shown)} of {num_legal}"
+    yield f"Legal decisions, {count}" + (":" if costs is None else ", each with the cost that it leads to:")
+    for action, index in enumerate(shown.tolist()):
+        cost = "" if costs is None else f"{costs[action]:.5g}: "
+        yield f"{action}: {cost}{decision_words(expansion.describe(index))}"
+
+
+def _func_words(problem: Problem, name: str) -> str:
+    """A Func among its neighbours."""
+    node = next(node for node in problem.nodes if node.name == name)
+    consumers = {problem.nodes[problem.stages[problem.edges[edge].consumer_stage].node].name for edge in node.outgoing}
+    stages = problem.stages[node.first_stage : node.first_stage + node.num_stages]
+    producers = {problem.nodes[problem.edges[edge].producer].name for stage in stages for edge in stage.incoming}
+    facts = [f"dimensions {', '.join(node.args)}" if node.args else "a single value"]
+    facts += [f"{node.num_stages - 1} updates"] if node.num_stages > 1 else []
+    facts += ["pointwise"] if node.is_pointwise else []
+    facts += ["an output of the pipeline"] if node.is_output else []
+    facts += [f"used by {', '.join(sorted(consumers - {name}))}"] if consumers - {name} else []
+    facts += [f"reads {', '.join(sorted(producers - {name}))}"] if producers - {name} else []
+    return f"Next Func: {name}; {'; '.join(facts)}."

@@ -1,0 +1,75 @@
+"""`halidegym judge`: what cost models are worth on measured schedules, on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from halidegym.evaluation.arguments.options import integers
+from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.commands.extras import needs_extra
+from halidegym.evaluation.output.console import output_console
+from halidegym.evaluation.output.judged import allow_other_machine_option, judged_cells, judged_table, measured_argument
+from halidegym.evaluation.output.pages import write_table
+from halidegym.native.weights import builtin_weights, load_weights
+
+_SPLITS = {"train": "train", "validation": "validation", "test": "test", "named": ""}
+
+
+@click.command("judge")
+@measured_argument
+@click.option(
+    "--weights", "files", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
+    help="A .weights file to compare with the shipped weights; repeat it for more than one.",
+)  # fmt: skip
+@click.option(
+    "--split", type=click.Choice(list(_SPLITS)), multiple=True, default=["validation"], show_default=True,
+    help="Pipelines to judge by: a split of the generated ones, or those that have a name; repeatable.",
+)  # fmt: skip
+@click.option(
+    "--own", type=integers, default=(),
+    help="Also fine-tune on so many schedules of each pipeline, and judge by its other ones; a list such as 10,20.",
+)  # fmt: skip
+@click.option("-o", "--output", type=OutputFile(), help="Also write the table to this CSV file.")
+@allow_other_machine_option
+@needs_extra("train")
+def judge_command(
+    data: Path,
+    files: tuple[Path, ...],
+    split: tuple[str, ...],
+    own: tuple[int, ...],
+    output: Path | None,
+    allow_other_machine: bool,
+) -> None:
+    """Judge cost models by the run times that `halidegym collect` measured into DATA.
+
+    Of each pipeline, on each number of threads, good schedules (all but random walks) are compared with each other: by the
+    rank correlation of cost and time, and by how many times longer the model's favourite takes than the fastest. Gains and
+    ratios are to the shipped weights, pipeline by pipeline.
+    """
+    from halidegym.agents.learned.cost_models.predicted import predicted_costs
+    from halidegym.training.cost_model.compare import COLUMNS, Compared
+    from halidegym.training.cost_model.judgement import judge
+    from halidegym.training.cost_model.own_measurements import judge_after_own
+    from halidegym.training.measured.collection import MeasuredCollection
+
+    models = {"shipped": builtin_weights(), **{file.name: load_weights(file) for file in files}}
+    collection = MeasuredCollection.load(data, allow_other_machine=allow_other_machine)
+    schedules = [measured for name in split for measured in collection.split(_SPLITS[name]).at_least(1).ran]
+    console = output_console()
+    compared = [
+        Compared(name, 0, judge(predicted_costs(model, schedules), schedules)) for name, model in models.items()
+    ]
+    console.print(judged_table(COLUMNS, compared))
+    rows = judged_cells(compared)
+    for count in own:
+        after = [Compared("shipped, as it is", 0, judge_after_own(builtin_weights(), schedules, count, tuned=False))]
+        after += [
+            Compared(f"{name}, tuned", count, judge_after_own(model, schedules, count))
+            for name, model in models.items()
+        ]
+        console.print(judged_table(COLUMNS, after))
+        rows += judged_cells(after)
+    if output is not None:
+        write_table(output, COLUMNS, rows)

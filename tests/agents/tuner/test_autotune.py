@@ -1,0 +1,212 @@
+"""Tuning by run times that are made up, so that what is best is known; and by real ones, recorded and repeated."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pipelines_for_tests
+from halidegym.agents import Autotune, BeamSearch
+from halidegym.agents.tuner.plan import ADAMS2019, TRUSTED, TunedPlan
+from halidegym.agents.tuner.racing import tuning_timer
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.keys import schedule_key
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
+from halidegym.envs.timing.timers import Replay, Timer
+from halidegym.native._core import InvalidParameter
+from oracle.builder_problem import SSE_AVX2
+
+SMALL = Autotune(measurements=40, batch=4, first=12, proposals=16, finalists=3, parallelisms=(2, 4))
+
+
+@pytest.fixture(scope="module")
+def blur() -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines_for_tests.blur, target=SSE_AVX2, parallelism=2)
+
+
+class MadeUpTimes:
+    """A timer whose schedules take what a function says; infinitely long, if they fail."""
+
+    def __init__(self, seconds: Callable[[Any], float]) -> None:
+        self._seconds = seconds
+        self.asked: list[str] = []
+
+    def time(self, problem: SchedulingProblem, schedule: Any, *, cost: float | None = None) -> Timing:
+        seconds = self._seconds(schedule)
+        return (
+            Timing("crash", (), 0.0, "boom")
+            if math.isinf(seconds)
+            else Timing("ok", (seconds,), 0.0, disturbed=(False,))
+        )
+
+    def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
+        self.asked.append(schedule_key(problem, a))
+        timings = self.time(problem, a), self.time(problem, b)
+        ratio = timings[1].median_s / timings[0].median_s if all(t.outcome == "ok" for t in timings) else math.nan
+        return Comparison(ratio, ratio, ratio, *timings)
+
+    def close(self) -> None: ...
+
+
+def by_splits(schedule: Schedule) -> float:
+    """The fewer splits and the fewer inlined Funcs, the faster; the model of costs knows nothing of it."""
+    return 1e-3 * (1 + schedule.cpp().count(".split(") + 5 / (1 + schedule.cpp().count("compute_")))
+
+
+def tune(problem: SchedulingProblem, timer: Timer, agent: Autotune = SMALL, **budget: Any) -> TunedPlan:
+    plan = agent.plan(problem, timer=timer, **budget)
+    assert isinstance(plan, TunedPlan)
+    return plan
+
+
+def test_the_fastest_of_all_that_was_timed_wins(blur: SchedulingProblem) -> None:
+    times: dict[str, float] = {}
+
+    def seconds(schedule: Any) -> float:
+        return times.setdefault(schedule.cpp(), by_splits(schedule))
+
+    plan = tune(blur, MadeUpTimes(seconds))
+    baseline = by_splits(BeamSearch().plan(blur).schedule)
+    assert plan.run_time == min(times.values()) < baseline == plan.baseline_time
+    assert plan.speedup == pytest.approx(baseline / plan.run_time)
+    assert (plan.measurements, plan.ended_by, plan.baseline) == (40, "budget", ADAMS2019)
+    assert [f.speedup for f in plan.finalists] == sorted((f.speedup for f in plan.finalists), reverse=True)
+    assert plan.finalists[0].schedule == plan.schedule == plan.schedule_of(plan.candidates[0])
+    assert plan.fingerprint.parallelism == plan.finalists[0].parallelism
+
+
+def test_measuring_more_finds_more_than_as_many_draws(blur: SchedulingProblem) -> None:
+    """What is learned from the first measurements makes the later ones better."""
+    speedups = [
+        [tune(blur, MadeUpTimes(by_splits), agent, seed=seed).speedup for seed in range(3)]
+        for agent in (SMALL, Autotune(measurements=40, batch=4, first=40, parallelisms=(2, 4)))
+    ]
+    assert sum(speedups[0]) > sum(speedups[1])
+
+
+def test_the_curve_rises_to_the_winner(blur: SchedulingProblem) -> None:
+    plan = tune(blur, MadeUpTimes(by_splits))
+    counts = [step.measurements for step in plan.curve]
+    assert counts == sorted(counts) and counts[-1] <= 40
+    assert [step.seconds for step in plan.curve] == sorted(step.seconds for step in plan.curve)
+
+
+def test_no_schedule_is_timed_twice_before_the_last_comparison(blur: SchedulingProblem) -> None:
+    timer = MadeUpTimes(by_splits)
+    tune(blur, timer)
+    screened = timer.asked[:40]
+    assert len(set(screened)) == 40
+
+
+def test_equal_seeds_give_equal_plans(blur: SchedulingProblem) -> None:
+    plans = [tune(blur, MadeUpTimes(by_splits), seed=seed) for seed in (1, 1, 2)]
+    assert plans[0].candidates == plans[1].candidates != plans[2].candidates
+    assert pickle.loads(pickle.dumps(plans[0])).candidates == plans[0].candidates
+
+
+def test_the_baseline_wins_if_nothing_is_faster(blur: SchedulingProblem) -> None:
+    adams2019 = BeamSearch().plan(blur)
+    plan = tune(blur, MadeUpTimes(lambda s: 1.0 if s.cpp() == adams2019.schedule.cpp() else 1.5), measurements=8)
+    assert (plan.speedup, plan.actions, plan.finalists[0].kind) == (1.0, adams2019.actions, "adams2019")
+
+
+def test_failures_are_left_behind(blur: SchedulingProblem) -> None:
+    failing: dict[str, bool] = {BeamSearch().plan(blur).schedule.cpp(): False}
+
+    def seconds(schedule: Any) -> float:
+        fails = failing.setdefault(schedule.cpp(), len(failing) % 2 == 0)
+        return math.inf if fails else by_splits(schedule)
+
+    plan = tune(blur, MadeUpTimes(seconds))
+    assert plan.failures == sum(failing.values()) > 10
+    assert not failing[plan.schedule.cpp()]
+
+
+def test_another_baseline_where_adams2019_fails(blur: SchedulingProblem) -> None:
+    adams2019 = BeamSearch().plan(blur).schedule.cpp()
+
+    def seconds(schedule: Any) -> float:
+        if isinstance(schedule, TrustedSchedule):
+            return 1.0
+        return math.inf if schedule.cpp() == adams2019 else by_splits(schedule)
+
+    plan = tune(blur, MadeUpTimes(seconds), measurements=8)
+    assert (plan.baseline, plan.baseline_time, plan.measurements) == (TRUSTED, 1.0, 8)
+    assert plan.speedup == pytest.approx(1.0 / plan.run_time) if plan.run_time else False
+
+
+def test_ctrl_c_ends_with_the_best_so_far(blur: SchedulingProblem) -> None:
+    class Interrupted(MadeUpTimes):
+        def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
+            if len(self.asked) == 18:
+                raise KeyboardInterrupt
+            return super().compare(problem, a, b, costs=costs)
+
+    plan = tune(blur, Interrupted(by_splits))
+    assert (plan.ended_by, plan.measurements) == ("interrupt", 16)
+    assert plan.speedup > 1
+    assert plan.finalists[0].schedule == plan.schedule
+
+
+def test_ctrl_c_before_anything_was_timed(blur: SchedulingProblem) -> None:
+    def interrupted(_: Any) -> float:
+        raise KeyboardInterrupt
+
+    plan = tune(blur, MadeUpTimes(interrupted))
+    assert (plan.ended_by, plan.measurements, plan.run_time, plan.baseline_time) == ("interrupt", 0, None, None)
+    assert plan.actions == BeamSearch().plan(blur).actions
+
+
+def test_a_problem_with_few_schedules_ends(blur: SchedulingProblem) -> None:
+    def line() -> Any:
+        import halide as hl
+
+        x, f = hl.Var("x"), hl.Func("f")
+        f[x] = x
+        f.set_estimate(x, 0, 16)
+        return f
+
+    problem = SchedulingProblem.from_pipeline(line, target=SSE_AVX2, parallelism=1)
+    plan = tune(problem, MadeUpTimes(by_splits), measurements=1000)
+    assert plan.ended_by == "finished"
+    assert plan.measurements is not None and plan.measurements < 1000
+
+
+def test_what_was_recorded_is_repeated_bit_for_bit(blur: SchedulingProblem, tmp_path: Path) -> None:
+    settings = TimingSettings(time_limit_s=0.02, patience_s=0.01, threads=1)
+    agent = Autotune(batch=3, first=6, proposals=6, finalists=2, parallelisms=(2,))
+    with tuning_timer(tmp_path / "times.db", settings) as timer:
+        begun = tune(blur, timer, agent, measurements=3)
+        plan = tune(blur, timer, agent, measurements=9)
+    assert begun.measurements == 3
+    replayed = tune(blur, Replay(tmp_path / "times.db"), agent, measurements=9)
+    assert replayed.candidates == plan.candidates
+    assert replayed.finalists == plan.finalists
+    assert (replayed.run_time, replayed.baseline_time) == (plan.run_time, plan.baseline_time)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Autotune(batch=0), "batch"),
+        (lambda: Autotune(batch=8, proposals=4), "proposals"),
+        (lambda: Autotune(parallelisms=()), "no number of cores"),
+        (lambda: Autotune(parallelisms=(0,)), "parallelisms"),
+        (lambda: Autotune(memory_limit=-1), "memory_limit"),
+    ],
+)
+def test_absurd_parameters_are_refused(make: Callable[[], Autotune], words: str) -> None:
+    with pytest.raises(InvalidParameter, match=words):
+        make()
+
+
+def test_other_budgets_are_refused(blur: SchedulingProblem) -> None:
+    with pytest.raises(InvalidParameter, match="seconds and measurements"):
+        Autotune().plan(blur, evaluations=5)

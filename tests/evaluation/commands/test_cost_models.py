@@ -1,0 +1,135 @@
+"""`halidegym train cost-model` and `halidegym judge`, from run times to weights and what they are worth."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.envs.pipelines import toys
+from halidegym.envs.timing.machine import this_machine
+from halidegym.evaluation.cli import main
+from halidegym.native.weights import builtin_weights, load_weights, weights_hash
+from halidegym.training.measured.collection import MeasuredCollection
+from measured_for_tests import pipelines
+from processes_for_tests import kill_after_the_first
+from trainings_for_tests import COST_MODEL
+
+
+def halidegym(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+def config(folder: Path, **changes: Any) -> Path:
+    path = folder / "config.yaml"
+    settings = {name: value for name, value in {**COST_MODEL, **changes}.items() if name != "device"}
+    path.write_text(yaml.safe_dump(settings))
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("measured") / "some.parquet"
+    held_out = [dataclasses.replace(measured, split="validation") for measured in pipelines(100, 4)]
+    MeasuredCollection(this_machine(), (*pipelines(0, 8), *held_out)).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("trained") / "machine.weights"
+    result = halidegym("train", "cost-model", data, "-o", path, "--config", config(path.parent, members=2))
+    assert result.exit_code == 0, result.output
+    assert f"SHA-256 {weights_hash(load_weights(path))}" in result.output
+    return path
+
+
+def test_the_weights_are_those_of_a_member_and_work_in_a_search(trained: Path) -> None:
+    best = load_weights(trained)
+    members = [load_weights(trained.with_suffix("") / f"member-{number}.weights") for number in range(2)]
+    assert best in members and members[0] != members[1]
+    plan = Greedy(weights=trained).plan(toys.problem("toy_blur"))
+    assert plan.fingerprint.weights_hash == weights_hash(best) != weights_hash(builtin_weights())
+
+
+def test_a_training_that_was_killed_gives_the_same_weights(data: Path, trained: Path, tmp_path: Path) -> None:
+    path = tmp_path / "machine.weights"
+    arguments = "train", "cost-model", data, "-o", path, "--config", config(tmp_path, members=2)
+    kill_after_the_first(tmp_path / "machine/checkpoint.pt", *arguments)
+    assert not path.exists()
+    assert halidegym(*arguments).exit_code == 0
+    assert path.read_bytes() == trained.read_bytes()
+    assert (tmp_path / "machine/curve.csv").read_bytes() == (trained.with_suffix("") / "curve.csv").read_bytes()
+
+
+def test_models_are_judged_side_by_side(data: Path, trained: Path, tmp_path: Path) -> None:
+    table = tmp_path / "judged.csv"
+    result = halidegym("judge", data, "--weights", trained, "--own", "4", "-o", table)
+    assert result.exit_code == 0, result.output
+    assert "4 groups of schedules of 4 pipelines" in result.output
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [row["Model"] for row in rows] == [
+        "shipped", "machine.weights", "shipped, as it is", "shipped, tuned", "machine.weights, tuned",
+    ]  # fmt: skip
+    assert rows[0]["Gain, paired"] == "0.00 [0.00, 0.00]"
+    gains = [float(row["Gain, paired"].partition(" ")[0]) for row in rows]
+    assert gains[1] > 0 and gains[3] > 0
+
+
+def test_a_comparison_is_written_as_a_table(data: Path, tmp_path: Path) -> None:
+    table, settings = tmp_path / "compared.csv", config(tmp_path, epochs=1)
+    arguments = "train", "cost-model", data, "-o", tmp_path / "a.weights", "--config", settings, "--compare", table
+    result = halidegym(*arguments)
+    assert result.exit_code == 0, result.output
+    models = [row["Model"] for row in csv.DictReader(table.read_text().splitlines())]
+    assert models == ["shipped", "throughput", "log_time", "ranks", "from scratch", "linear", "trees"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"loss": "squares"}, "loss='squares'"),
+        ({"epoch": 3}, "epoch is no setting"),
+        ({"start": "nowhere.weights"}, "nowhere.weights: No such file"),
+        ({"members": 0}, "members=0"),
+    ],
+)
+def test_settings_out_of_range_end_with_status_2(
+    data: Path, tmp_path: Path, changes: Mapping[str, Any], message: str
+) -> None:
+    path = tmp_path / "a.weights"
+    result = halidegym("train", "cost-model", data, "-o", path, "--config", config(tmp_path, **changes))
+    assert (result.exit_code, path.exists()) == (2, False)
+    assert message in result.output and result.output.count("\n") == 1
+
+
+def test_data_that_cannot_be_learned_from_end_with_status_2(data: Path, tmp_path: Path) -> None:
+    few, elsewhere, cut = (tmp_path / f"{name}.parquet" for name in ("few", "elsewhere", "cut"))
+    MeasuredCollection(this_machine(), tuple(pipelines(0, 1))).save(few)
+    other = dataclasses.replace(this_machine(), cpu="Another one")
+    MeasuredCollection(other, MeasuredCollection.read(data).schedules).save(elsewhere)
+    cut.write_bytes(data.read_bytes()[:-100])
+    for path, message in (
+        (few, "12 measured schedules of 1 pipelines; 30 of 4 are needed"),
+        (elsewhere, "measured on another machine: Another one"),
+        (cut, "cut short"),
+    ):
+        for arguments in (
+            ("train", "cost-model", path, "-o", tmp_path / "a.weights"),
+            ("judge", path, "--split", "train"),
+        ):
+            if path is few and arguments[0] == "judge":
+                continue
+            result = halidegym(*arguments)
+            assert result.exit_code == 2 and message in result.output, result.output
+    assert not (tmp_path / "a.weights").exists()
+    assert halidegym("judge", elsewhere, "--allow-other-machine").exit_code == 0
+    result = halidegym("judge", data, "--own", "20")
+    assert result.exit_code == 2 and "No pipeline has 25 good schedules" in result.output

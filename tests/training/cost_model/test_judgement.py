@@ -1,0 +1,56 @@
+"""Models are judged pipeline by pipeline, among the good schedules."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from halidegym.envs.timing.measured_schedule import MeasuredSchedule
+from halidegym.training.cost_model.judgement import judge
+from measured_for_tests import measured
+
+ROWS, PIPELINE = np.ones((2, 39)), np.ones((2, 7, 40))
+
+
+def schedules(*times: float, name: str = "a", **fields: object) -> list[MeasuredSchedule]:
+    return [measured(ROWS, PIPELINE, time, pipeline=name, **fields) for time in times]
+
+
+def test_figures_are_those_of_good_schedules_that_ran() -> None:
+    good = schedules(5.0, 1.0, 2.0, 3.0, 4.0)
+    failed = dataclasses.replace(good[0], outcome="crash", run_time_s=math.nan)
+    others = [*good, *schedules(0.1, kind="random"), failed, *schedules(1.0, 2.0, name="too few")]
+    found = judge([50, 20, 10, 30, 40, 1, 1, 1, 1], others)
+    assert found.pipelines == ("a",)
+    assert found.correlation == pytest.approx(0.9)
+    assert found.mean_regret == pytest.approx(2.0)
+
+
+def test_a_pipeline_on_other_threads_is_compared_with_itself_alone() -> None:
+    both = [*schedules(1, 2, 3, 4, 5), *schedules(10, 20, 30, 40, 50, threads=2)]
+    assert list(judge([1, 2, 3, 4, 5, 5, 4, 3, 2, 1], both).correlations) == pytest.approx([1, -1])
+
+
+def test_costs_that_say_nothing_are_worth_nothing() -> None:
+    assert judge([1] * 5, schedules(3, 1, 2, 4, 5)).correlation == 0
+
+
+def test_intervals_are_narrower_for_pairs() -> None:
+    random = np.random.default_rng(0)
+    groups, costs, better = list[MeasuredSchedule](), list[float](), list[float]()
+    for number in range(30):
+        times = np.exp(random.normal(size=12))
+        groups += schedules(*times, name=str(number))
+        noise = random.normal(size=12) * random.uniform(0.2, 3)
+        costs += list(np.log(times) + noise)
+        better += list(np.log(times) + 0.8 * noise)
+    worse, best = judge(costs, groups), judge(better, groups)
+    gain, correlation = best.gain_over(worse), best.correlation_interval()
+    assert 0 < gain.low < gain.value < gain.high
+    assert gain.high - gain.low < (correlation.high - correlation.low) / 2
+    assert best.regret_ratio_to(worse).value < 1.05
+    assert str(best.regret_interval()).count(".") == 3
+    assert worse.median_regret_interval().low >= 1

@@ -1,0 +1,246 @@
+"""Collecting: each set once, whatever happens in between."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import halide as hl
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import pipelines_for_tests
+from collections_for_tests import measured_collection
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.sources import load_problem
+from halidegym.envs.timing.machine import this_machine
+from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.evaluation.cli import main
+from halidegym.native._core import InvalidParameter, Network
+from halidegym.native.weights import builtin_weights
+from halidegym.training.measured.collect import Collector, CollectSettings, Wanted
+from halidegym.training.measured.collection import MeasuredCollection, file_name
+from halidegym.training.measured.sets import NotCollected, Recipe, SetName, draw
+from halidegym.training.measured.store import MeasuredStore
+
+pytest.importorskip("pyarrow", reason="an optional dependency")
+
+SETTINGS = CollectSettings(
+    Recipe(schedules=8, parallelisms=(2,)), TimingSettings(time_limit_s=2.0), rounds=2, compilers=1, compile_s=math.inf
+)
+NAMES = ["random-train-v1/9", "random-validation-v1/1"]
+
+
+def wanted(*names: str) -> list[Wanted]:
+    return [Wanted(SetName(name, 1), functools.partial(load_problem, name, parallelism=1)) for name in names]
+
+
+def single() -> SchedulingProblem:
+    """A problem with hardly any choice."""
+    f, x = hl.Func("f"), hl.Var("x")
+    f[x] = x
+    f.set_estimates([(0, 1)])
+    return SchedulingProblem.from_pipeline(f, parallelism=1)
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("measured")
+    with MeasuredStore(folder) as store:
+        assert list(Collector(store, SETTINGS).collect(wanted(*NAMES), seconds=600)) == [
+            SetName(name, 1) for name in NAMES
+        ]
+    return folder
+
+
+def test_schedules_are_measured_with_what_cost_models_read(collected: Path) -> None:
+    collection = MeasuredCollection.load(collected)
+    assert [schedule.split for schedule in collection.schedules] == ["train"] * 8 + ["validation"] * 8
+    assert {"greedy", "random", "careless"} <= {schedule.kind for schedule in collection.schedules}
+    for schedule in collection.schedules:
+        assert (schedule.outcome, schedule.threads) == ("ok", 1)
+        assert schedule.run_time_s > 0 and len(schedule.turns_s) == 2
+        problem = load_problem(schedule.pipeline, parallelism=schedule.parallelism)
+        assert problem.hash == schedule.problem
+        state = Schedule.from_actions(problem, Rules(), schedule.actions)._state  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(state.features()[1], schedule.schedule_features)
+        assert state.cost() == schedule.cost
+        rated = Network(builtin_weights()).predict(
+            schedule.pipeline_features, schedule.schedule_features, schedule.parallelism
+        )
+        assert rated[0] == pytest.approx(schedule.cost, rel=1e-6)
+    assert not list((collected / "kernels").iterdir())
+
+
+def test_what_is_there_is_not_measured_again(collected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*arguments: object) -> None:
+        raise AssertionError(arguments)
+
+    before = {path: path.read_bytes() for path in collected.glob("measured*")}
+    monkeypatch.setattr(Collector, "_compiled", never)
+    with MeasuredStore(collected) as store:
+        assert len(list(Collector(store, SETTINGS).collect(wanted(*NAMES), seconds=600))) == 2
+    assert {path: path.read_bytes() for path in collected.glob("measured*")} == before
+
+
+def test_pipelines_that_are_skipped_are_not_tried_again(tmp_path: Path) -> None:
+    names = [SetName("refused", 1), SetName("slow", 1)]
+    refused = Wanted(names[0], functools.partial(load_problem, "there is no such pipeline"))
+    slow = Wanted(names[1], functools.partial(load_problem, "random-train-v1/9", parallelism=1))
+    settings = CollectSettings(SETTINGS.recipe, compilers=1, compile_s=0.0)
+    with MeasuredStore(tmp_path) as store:
+        assert list(Collector(store, settings).collect([refused, slow], seconds=600)) == names
+    skipped = MeasuredCollection.load(tmp_path).skipped
+    assert "no pipeline" in skipped[names[0]] and "to compile" in skipped[names[1]]
+    with MeasuredStore(tmp_path) as store:
+        assert store.done == set(names)
+
+
+def test_failures_are_data(tmp_path: Path) -> None:
+    settings = CollectSettings(
+        SETTINGS.recipe, TimingSettings(time_limit_s=1.0, compile_timeout_s=60.0, timeout_s=1e-4), rounds=1, compilers=1,
+        compile_s=math.inf,
+    )  # fmt: skip
+    with MeasuredStore(tmp_path) as store:
+        list(Collector(store, settings).collect(wanted(NAMES[0]), seconds=600))
+        # The trusted schedule is late, too, so that nothing can be verified.
+        assert "timeout" in store.collection.skipped[SetName(NAMES[0], 1)]
+    unverified = TimingSettings(time_limit_s=1.0, timeout_s=1e-4, verify=False)
+    settings = CollectSettings(SETTINGS.recipe, unverified, rounds=1, compilers=1, compile_s=math.inf)
+    with MeasuredStore(tmp_path / "unverified") as store:
+        list(Collector(store, settings).collect(wanted(NAMES[0]), seconds=600))
+    again = MeasuredCollection.load(tmp_path / "unverified")
+    assert {schedule.outcome for schedule in again.schedules} == {"timeout"}
+    assert all(math.isnan(schedule.run_time_s) and "running after" in schedule.error for schedule in again.schedules)
+
+
+def test_no_set_begins_after_the_time(tmp_path: Path) -> None:
+    with MeasuredStore(tmp_path) as store:
+        assert list(Collector(store, SETTINGS).collect(wanted(*NAMES), seconds=0)) == []
+
+
+def test_a_problem_with_few_schedules_is_left_out() -> None:
+    with pytest.raises(NotCollected, match="different schedules; 8 are needed"):
+        draw(single(), Recipe())
+
+
+def test_draws_are_repeatable_and_of_every_kind() -> None:
+    problem = load_problem("harris", parallelism=1)
+    recipe = Recipe(schedules=40, parallelisms=(1, 2), weights=(builtin_weights(),))
+    first, again = draw(problem, recipe), draw(problem, recipe)
+    assert [drawn.actions for drawn in first] == [drawn.actions for drawn in again]
+    assert {drawn.kind for drawn in first} == {"greedy", "beam", "random", "careless", "neighbour", "dropout"}
+    assert {drawn.parallelism for drawn in first} == {1, 2}
+
+
+@pytest.mark.parametrize("wrong", [{"schedules": 7}, {"parallelisms": (0,)}, {"seed": -1}])
+def test_wrong_recipes_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(InvalidParameter, match=next(iter(wrong))):
+        Recipe(**wrong)  # type: ignore[arg-type]
+
+
+def test_one_collects_at_a_time(tmp_path: Path) -> None:
+    with MeasuredStore(tmp_path), pytest.raises(InvalidParameter, match="Another process collects into"):
+        MeasuredStore(tmp_path)
+    with MeasuredStore(tmp_path):
+        pass
+
+
+def test_a_store_survives_a_kill_between_its_file_and_its_journal(tmp_path: Path) -> None:
+    with MeasuredStore(tmp_path) as store:
+        store.add(measured_collection("a"))
+        store.add(measured_collection("b"))
+        journal = next(tmp_path.glob("*.journal")).read_bytes()
+    path = tmp_path / file_name(this_machine())
+    assert not path.with_suffix(".journal").exists()
+    # The file is written, and the journal still there; its last entry was cut short.
+    path.with_suffix(".journal").write_bytes(journal + journal[: len(journal) // 3])
+    with MeasuredStore(tmp_path) as store:
+        assert store.collection.pipelines == ("a", "b")
+        assert len(store.collection.schedules) == 16
+    # Only the journal is there.
+    path.unlink()
+    path.with_suffix(".journal").write_bytes(journal)
+    with MeasuredStore(tmp_path) as store:
+        assert store.collection.pipelines == ("a", "b")
+    assert MeasuredCollection.load(path).pipelines == ("a", "b")
+
+
+def test_the_file_is_written_while_it_goes_on(tmp_path: Path) -> None:
+    with MeasuredStore(tmp_path) as store:
+        for number in range(10):
+            store.add(measured_collection(str(number)))
+        assert len(MeasuredCollection.load(tmp_path).pipelines) == 10
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import test_collect
+from halidegym.training.measured.collect import Collector
+from halidegym.training.measured.store import MeasuredStore
+with MeasuredStore(Path(sys.argv[1])) as store:
+    for name in Collector(store, test_collect.SETTINGS).collect(test_collect.wanted(*sys.argv[2:]), seconds=600):
+        print(name, flush=True)
+"""
+
+
+@pytest.mark.parametrize("when", ["compiling", "timing"])
+def test_a_kill_loses_no_more_than_a_set(tmp_path: Path, when: str) -> None:
+    names = ["random-train-v1/9", "random-train-v1/3"]
+    path = os.pathsep.join([str(Path(__file__).parent), str(Path(pipelines_for_tests.__file__).parent), *sys.path])
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path), *names],
+        env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 240
+    if when == "compiling":
+        while not list(tmp_path.glob("kernels/*.so")):
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.01)
+    else:
+        assert process.stdout is not None
+        assert "random-train-v1/9" in process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    with MeasuredStore(tmp_path) as store:
+        assert store.done == (set() if when == "compiling" else {SetName(names[0], 1)})
+        list(Collector(store, SETTINGS).collect(wanted(*names), seconds=600))
+    sets = MeasuredCollection.load(tmp_path).sets
+    assert {name.pipeline: len(schedules) for name, schedules in sets.items()} == dict.fromkeys(names, 8)
+    assert not list((tmp_path / "kernels").iterdir())
+
+
+def test_the_command_collects_and_goes_on(tmp_path: Path) -> None:
+    command = [
+        "collect",
+        "random-test-v1/4",
+        "-o",
+        str(tmp_path),
+        "--schedules",
+        "8",
+        "--rounds",
+        "1",
+        "--compilers",
+        "1",
+    ]
+    first = CliRunner().invoke(main, command)
+    assert first.exit_code == 0, first.output
+    assert "8 run times of 1 pipelines" in first.output
+    path = tmp_path / file_name(this_machine())
+    assert "| test | 1 | 1 | 8 | 8 |" in path.with_suffix(".md").read_text()
+    data = path.read_bytes()
+    again = CliRunner().invoke(main, command)
+    assert again.exit_code == 0 and path.read_bytes() == data
+    path.write_bytes(data[:-20])
+    damaged = CliRunner().invoke(main, command)
+    assert (damaged.exit_code, "cut short or damaged" in damaged.output) == (2, True)

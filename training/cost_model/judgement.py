@@ -1,0 +1,109 @@
+"""What predictions are worth, pipeline by pipeline, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halidegym.agents.learned.cost_models.batches import group_key
+from halidegym.agents.learned.cost_models.figures import rank_correlation, regret
+from halidegym.envs.timing.measured_schedule import MeasuredSchedule
+
+FEWEST = 5
+"""Good schedules that a group needs to be judged by."""
+
+_RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A figure, and where 95 % of those are that pipelines drawn with replacement would give."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A model on groups of schedules, those of a pipeline on so many threads.
+
+    Attributes:
+        pipelines: [G], names.
+        correlations: [G], rank correlations of predictions and times among good schedules, all but random walks.
+        regrets: [G], how many times longer the model's favourite among these takes than the fastest.
+    """
+
+    pipelines: tuple[str, ...]
+    correlations: NDArray[np.float64]
+    regrets: NDArray[np.float64]
+
+    @property
+    def correlation(self) -> float:
+        """The mean."""
+        return float(self.correlations.mean())
+
+    @property
+    def mean_regret(self) -> float:
+        """The geometric mean."""
+        return math.exp(float(np.log(self.regrets).mean()))
+
+    def correlation_interval(self) -> Interval:
+        """The mean rank correlation."""
+        return self._interval(self.correlations, np.mean)
+
+    def regret_interval(self) -> Interval:
+        """The geometric mean of the regrets."""
+        return self._interval(self.regrets, lambda regrets, axis: np.exp(np.log(regrets).mean(axis)))
+
+    def median_regret_interval(self) -> Interval:
+        """The median of the regrets."""
+        return self._interval(self.regrets, np.median)
+
+    def gain_over(self, other: Judgement) -> Interval:
+        """By how much the mean rank correlation is above another model's on the same groups, pipeline by pipeline."""
+        return self._interval(self.correlations - other.correlations, np.mean)
+
+    def regret_ratio_to(self, other: Judgement) -> Interval:
+        """The geometric mean of the ratios of the regrets to another model's on the same groups."""
+        return self._interval(self.regrets / other.regrets, lambda ratios, axis: np.exp(np.log(ratios).mean(axis)))
+
+    def _interval(self, values: NDArray[np.float64], mean: Callable[..., NDArray[np.float64]]) -> Interval:
+        """Resamples pipelines: the groups of a pipeline come and go together."""
+        names = list(dict.fromkeys(self.pipelines))
+        members = [np.array([i for i, name in enumerate(self.pipelines) if name == each]) for each in names]
+        random = np.random.default_rng(0)
+        drawn = random.integers(len(names), size=(_RESAMPLES, len(names)))
+        found = [float(mean(values[np.concatenate([members[i] for i in row])], axis=0)) for row in drawn]
+        low, high = np.quantile(found, [0.025, 0.975])
+        return Interval(float(mean(values, axis=0)), float(low), float(high))
+
+
+def good_groups(schedules: Sequence[MeasuredSchedule]) -> list[NDArray[np.int64]]:
+    """Of each group that can be judged, the indices of its good schedules that ran.
+
+    Those of a group are for equally many cores, too: a search compares no others.
+    """
+    groups: dict[tuple[str, int, int], list[int]] = {}
+    for index, measured in enumerate(schedules):
+        if measured.ran and measured.kind != "random":
+            groups.setdefault((*group_key(measured), measured.parallelism), []).append(index)
+    return [np.array(indices) for indices in groups.values() if len(indices) >= FEWEST]
+
+
+def judge(costs: Sequence[float] | NDArray[np.float64], schedules: Sequence[MeasuredSchedule]) -> Judgement:
+    """Judge a model by the costs [N] that it gives to schedules. Groups without an order by costs or times count 0."""
+    predicted, times = np.asarray(costs), np.array([measured.run_time_s for measured in schedules])
+    groups = good_groups(schedules)
+    return Judgement(
+        tuple(schedules[group[0]].pipeline for group in groups),
+        np.nan_to_num(np.array([rank_correlation(predicted[group], times[group]) for group in groups])),
+        np.array([regret(predicted[group], times[group]) for group in groups]),
+    )
