@@ -49,10 +49,9 @@ from halidegym.agents.learned import policies
 Path("runs/imitate").mkdir(parents=True)
 shutil.copy(Path(policies.__file__).parent / "shipped/default.npz", "runs/imitate/policy.npz")
 """
-DATA = """
-from halidegym.evaluation.cli import main
-main(["train", "data", "--config", "data-smoke", "--output", "runs/data"], standalone_mode=False)
-"""
+COMMAND = "from halidegym.evaluation.cli import main\nmain({}, standalone_mode=False)\n"
+DATA = COMMAND.format(["train", "data", "--config", "data-smoke", "--output", "runs/data"])
+MEASURED = COMMAND.format(["collect", "random-train-v1/0", "--schedules", "8", "--rounds", "1"])
 RECORD = """
 import gymnasium as gym, halidegym
 env = gym.make("HalideScheduleHardware-v0", pipeline="toy_blur", database="times.sqlite")
@@ -72,18 +71,15 @@ BEFORE = {
     "docs/environments/speed.md": ENVIRONMENT,
     "docs/specification/search-and-cost-model.md": PIPELINE,
     "docs/training/data.md": DATA,
+    "docs/training/measured.md": MEASURED,
     "docs/training/network.md": PROBLEM
     + "from halidegym.agents import Greedy, Rules\nspace, plan = Rules().space(problem), Greedy().plan(problem)\n",
 }
 
 #: Budgets that a reader has and a test has not.
-SHORTER = {
-    "seconds=900": "seconds=2",
-    "seconds=600": "seconds=2",
-    "seconds=60": "seconds=2",
-    "learn(20_000)": "learn(512)",
-}
+SHORTER = {r"\bseconds=\d{2,}": "seconds=20", r"\blearn\([\d_]+\)": "learn(256)"}
 
+_SHOWN = re.compile(r"^(\w+)\((.*?)\)$", re.MULTILINE | re.DOTALL)
 _MARK = "\x00 {}\n"
 _FUNCTIONS = (
     f"halidegym() {{ {shlex.quote(sys.executable)} -c 'from halidegym.evaluation.cli import main; main()' \"$@\"; }}\n"
@@ -92,12 +88,10 @@ _FUNCTIONS = (
 
 
 def is_signature(block: Block) -> bool:
-    """Whether a block shows the parameters of classes, which is no program."""
-    try:
-        ast.parse(block.text)
-    except SyntaxError:
-        return True
-    return False
+    """Whether a block shows nothing but the parameters of agents, which is no program."""
+    return (
+        all(name in agents.__all__ for name, _ in _SHOWN.findall(block.text)) and not _SHOWN.sub("", block.text).strip()
+    )
 
 
 def program(page: str, found: list[Block], folder: Path) -> str:
@@ -114,13 +108,17 @@ def program(page: str, found: list[Block], folder: Path) -> str:
             lines.append(f"import subprocess as _; _.run(['bash', '-ec', {script!r}], check=True)\n")
     text = "".join(lines)
     for printed, shorter in SHORTER.items():
-        text = text.replace(printed, shorter)
+        text = re.sub(printed, shorter, text)
     return text
 
 
 def cases() -> list[object]:
     """The pages with Python, those that take long as slow tests."""
-    found = [name_of(page) for page in PAGES if "```python" in source_of(page)]
+    found = [
+        name_of(page)
+        for page in PAGES
+        if any(block.language == "python" and not is_signature(block) for block in blocks(source_of(page)))
+    ]
     return [
         pytest.param(page, marks=[] if page in QUICK else pytest.mark.slow, id=page)
         for page in found
@@ -154,8 +152,8 @@ def test_pages_elsewhere_are_run_there() -> None:
 
 def signatures() -> list[tuple[str, str]]:
     """The parameters that pages show, by the name of the class."""
-    shown = [block.text for page in PAGES for block in blocks(source_of(page)) if is_signature(block)]
-    return [found for text in shown for found in re.findall(r"^(\w+)\((.*?)\)$", text, re.MULTILINE | re.DOTALL)]
+    shown = [block for page in PAGES for block in blocks(source_of(page)) if is_signature(block)]
+    return [found for block in shown for found in _SHOWN.findall(block.text)]
 
 
 @pytest.mark.parametrize(("name", "parameters"), signatures())
