@@ -80,6 +80,31 @@ def test_options_and_parity(folder: Path) -> None:
         assert result.returncode == 0, result.stderr
 
 
+def test_what_is_missing_is_proposed(folder: Path) -> None:
+    command, *_ = commands("halidegym schedule my_blur.py:build --estimate-from")
+    result = run(command.rstrip() + " --agent greedy", folder)
+    assert result.returncode == 0, result.stderr
+    (proposed,) = commands("Proposed: ")
+    assert proposed.strip() in result.stderr
+
+
+def test_schedules_are_written_for_generators(folder: Path) -> None:
+    *_, command = commands("halidegym schedule my_blur.py:build --estimate-from")
+    result = run(command.rstrip() + " --agent greedy", folder)
+    assert result.returncode == 0, result.stderr
+    header = (folder / "my_blur.schedule.h").read_text()
+    assert [name in header for name in ("schedule_build(", "schedule_build_2(", "schedule_build_3(")] == [True] * 3
+
+
+@pytest.mark.slow
+def test_it_is_timed_beside_others(folder: Path) -> None:
+    (folder / "my_blur_by_hand.py").write_text(fenced("python", "On the command line"))
+    _, command, _ = commands("halidegym schedule my_blur.py:build --estimate-from")
+    result = run(command, folder)
+    assert result.returncode == 0, result.stderr
+    assert all(name in result.stderr for name in ("adams2019", "mullapudi2016", "by_hand", "this one"))
+
+
 @pytest.mark.slow
 def test_the_ten_lines_of_python(folder: Path) -> None:
     result = run(f"python -c {shlex.quote(fenced('python', 'In Python'))}", folder)
