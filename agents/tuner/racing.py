@@ -18,7 +18,7 @@ from halidegym.envs.timing.timers import RecordingTimer, Timer
 SETTINGS = TimingSettings(time_limit_s=1.0, patience_s=1.0, timeout_s=30.0, compile_timeout_s=60.0)
 """How a tuning run times schedules unless it is told otherwise: many, and so not for long."""
 
-SCREENING_ROUNDS = 3
+SCREENING_ROUNDS = 2
 """Turns that a schedule takes when it is screened."""
 
 _WORTH = 0.6  # who is slower than this in a first turn gets no more of them
