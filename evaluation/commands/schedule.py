@@ -109,7 +109,7 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy",
 @click.option(
     "--function",
     metavar="NAME",
-    help="Make source code a function of this name, which takes a pipeline.  [in files: schedule_ and the pipeline's name]",
+    help="Make source code a function of this name, which takes a pipeline.  [in files: schedule_PIPELINE]",
 )
 @click.option("--save", type=OutputFile(), help="Also write the plan to this JSON file.")
 @beside_options
