@@ -154,6 +154,8 @@ def schedule(
     planner = _tuner(top, given) if measure else _agent(agent, beam=beam, passes=passes, policy=policy)
     if not measure and (measurements is not None or database is not None):
         raise click.UsageError("--measurements and --database are of --measure, which is not given.")
+    if beside.threads is not None and not (measure or beside.schedules):
+        raise click.UsageError("--threads is of --measure, --compare and --manual, and none is given.")
     if function is not None:
         check_function_name(function)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
