@@ -96,7 +96,8 @@ def _fftw(n: int, *flags: str) -> pyfftw.FFTW:
 
 def _fftw_wisdom(n: int) -> tuple[bytes, ...]:
     _fftw(n)
-    return pyfftw.export_wisdom()
+    wisdom: tuple[bytes, ...] = pyfftw.export_wisdom()
+    return wisdom
 
 
 def _turn(n: int, plan: str, wisdom: tuple[bytes, ...]) -> dict[str, float]:
