@@ -11,7 +11,6 @@ from typing import Any
 import halide as hl
 
 from halidegym.envs import pipelines
-from halidegym.envs.problems.estimate_proposals import propose_for_file, propose_for_snapshot
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.problem import PipelineLike, SchedulingProblem
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
@@ -77,6 +76,9 @@ def load_problem(
 def _proposed(
     source: PipelineLike, examples: Mapping[str, Sequence[int]], given: Mapping[str, Estimate], target: str
 ) -> Mapping[str, Estimate]:
+    # Starts processes, which others need not load.
+    from halidegym.envs.problems.estimate_proposals import propose_for_file, propose_for_snapshot
+
     if isinstance(source, str | os.PathLike):
         return propose_for_file(Path(source), examples, given, target)
     pipeline = hl.Pipeline(source) if isinstance(source, hl.Func) else source

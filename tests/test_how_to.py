@@ -56,7 +56,7 @@ def test_the_error_is_the_printed_one(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_the_schedule_is_found_and_timed(folder: Path) -> None:
-    search, _ = commands("halidegym schedule my_blur.py:build --estimate")
+    search, _ = commands("halidegym schedule my_blur.py:build --estimate blurred")
     found = run(search, folder)
     assert found.returncode == 0, found.stderr
     assert "rows\n    .store_in(" in found.stdout
@@ -67,7 +67,7 @@ def test_the_schedule_is_found_and_timed(folder: Path) -> None:
 
 
 def test_the_source_is_a_function(folder: Path) -> None:
-    _, command = commands("halidegym schedule my_blur.py:build --estimate")
+    _, command = commands("halidegym schedule my_blur.py:build --estimate blurred")
     result = run(command.rstrip() + " --agent greedy", folder)
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith(fenced("cpp", "In your program"))

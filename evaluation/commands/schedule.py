@@ -27,12 +27,11 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import check_function_name
 from halidegym.evaluation.arguments.comparison import Beside, beside_options
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
-from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.paths import OutputFile, ScheduleFile
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.output.best_schedules import Best, best_schedules, run_time_words
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.schedule_files import (
-    ScheduleFile,
     default_function,
     function_names,
     how_to_call,

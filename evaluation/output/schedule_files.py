@@ -5,31 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import click
 
 from halidegym.envs.schedules.schedule import Schedule, check_function_name
-from halidegym.evaluation.arguments.paths import OutputFile
 from halidegym.evaluation.output.best_schedules import Best
 
-_HEADERS = (".h", ".hpp", ".hh")
-_MODULES = (".py",)
-
-
-class ScheduleFile(OutputFile):
-    """A file to write schedules to, whose ending tells the language."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Return the path.
-
-        Raises:
-            BadParameter: it has another ending, is a folder, or nothing can be written there.
-        """
-        path = super().convert(value, param, ctx)
-        if path.suffix not in (*_HEADERS, *_MODULES):
-            self.fail(f"{path.name!r} is neither a header in C++ (.h) nor a module in Python (.py).", param, ctx)
-        return path
+_MODULE = ".py"  # the ending of a module; all others are headers
 
 
 def default_function(schedule: Schedule) -> str:
@@ -54,14 +34,14 @@ def source_file(path: Path, schedules: Sequence[Best], function: str) -> str:
         schedules: best first.
         function: name of the first one's function.
     """
-    write = _python if path.suffix in _MODULES else _cpp
+    write = _python if path.suffix == _MODULE else _cpp
     names = function_names(function, len(schedules))
     return write(path, [(name, best.words, best.schedule) for name, best in zip(names, schedules, strict=True)])
 
 
 def how_to_call(path: Path, function: str) -> str:
     """What to do with the file, in a line."""
-    if path.suffix in _MODULES:
+    if path.suffix == _MODULE:
         return f"from {path.name.partition('.')[0]} import {function}; {function}(pipeline)"
     return f'#include "{path.name}", and {function}(get_pipeline()) at the end of generate()'
 
