@@ -53,7 +53,7 @@ SCRIPT = """
 import sys, gymnasium
 assert "torch" not in sys.modules
 import halidegym
-for name in ("HalideSchedule-v0", "SyntheticTree-v0"):
+for name in ("HalideSchedule-v0", "SyntheticTree-v0", "TransformPlan-v0"):
     env = gymnasium.make(name)
     env.reset(seed=0)
     terminated = False

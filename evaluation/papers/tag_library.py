@@ -11,7 +11,7 @@ import contextlib
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.planners.beam import BeamSearch
@@ -36,6 +36,8 @@ AGENTS: Mapping[str, Agent] = {
     "beam": BeamSearch(),
 }
 WITHOUT_SEEDS = ("beam",)
+ON_GRAPHS = ("UCT, graph", "TAG, graph")
+"""Those that decide any open problem, so that they meet plans again; the others decide the first one."""
 
 
 class Costs(Protocol):
@@ -120,7 +122,8 @@ def search(n: int, space: str, agent: str, seed: int, measurements: int, costs: 
     meeting the same ones is ended after ten times as many.
     """
     watched = _Watched(costs, measurements)
-    searched = TransformSpace(n, space=space, order="any", lanes=lanes, cost=watched.cost)  # type: ignore[arg-type]
+    order: Literal["first", "any"] = "any" if agent in ON_GRAPHS else "first"
+    searched = TransformSpace(n, space=space, order=order, lanes=lanes, cost=watched.cost)  # type: ignore[arg-type]
     with contextlib.suppress(_Enough):
         AGENTS[agent].solve(searched, evaluations=10 * measurements, seed=seed)
     return Search(n, agent, seed, watched.measurements, watched.executed_s, tuple(watched.improvements))

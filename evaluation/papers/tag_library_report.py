@@ -1,14 +1,45 @@
-"""The tables and the figure of `tag_library`."""
+"""The tables and the figure of `tag_library`, and the file of all its searches."""
 
 from __future__ import annotations
 
+import csv
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
+from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.output.plots import new_figure, save_svg
-from halidegym.evaluation.output.tables import write_csv
-from halidegym.evaluation.papers.tag_library import AGENTS, CAREFUL, QUICK, Reached, Row, Search
+from halidegym.evaluation.papers.tag_library import AGENTS, CAREFUL, QUICK, SHARES, Improvement, Reached, Row, Search
+from halidegym.native._core import FormatError
+
+ROWS_HEADER = ("n", "search", "measurements", "speed", "worst", "best", "plans ran for, s")
+SHARES_HEADER = ("n", "search", *(f"{share:.0%} of the best speed" for share in SHARES))
+_FIELDS = ("n", "agent", "seed", "measurements", "executed_s", "at", "at_s", "cost", "plan")
+
+
+def row_cells(rows: Sequence[Row]) -> list[list[str]]:
+    """The table of speeds as text."""
+    return [
+        [
+            str(row.n),
+            row.agent,
+            str(row.measurements),
+            f"{row.speed:.2f}",
+            f"{row.worst:.2f}",
+            f"{row.best:.2f}",
+            f"{row.executed_s:.2f}",
+        ]
+        for row in rows
+    ]
+
+
+def share_cells(shares: Sequence[Reached]) -> list[list[str]]:
+    """Measurements until shares of the best speed as text: a line for each size and search."""
+    lines: dict[tuple[int, str], list[str]] = {}
+    for entry in shares:
+        cell = str(entry.measurements) if entry.measurements >= 0 else "-"
+        lines.setdefault((entry.n, entry.agent), []).append(cell)
+    return [[str(n), agent, *cells] for (n, agent), cells in lines.items()]
 
 
 def write_tables(rows: Sequence[Row], shares: Sequence[Reached], folder: Path) -> None:
@@ -17,13 +48,47 @@ def write_tables(rows: Sequence[Row], shares: Sequence[Reached], folder: Path) -
     Raises:
         OSError: a file cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    write_csv(Row, rows, folder / "tag-library.csv")
-    write_csv(Reached, shares, folder / "tag-library-shares.csv")
+    write_table(folder / "tag-library.csv", ROWS_HEADER, row_cells(rows))
+    write_table(folder / "tag-library-shares.csv", SHARES_HEADER, share_cells(shares))
 
 
-def draw(searches: Sequence[Search], folder: Path) -> None:
-    """Draw tag-library.svg: speed of the best plan so far, over measurements and over executed seconds.
+def write_searches(searches: Sequence[Search], path: Path) -> None:
+    """Write every search with all its improvements, a line each.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(_FIELDS)
+        for found in searches:
+            own = (found.n, found.agent, found.seed, found.measurements, found.executed_s)
+            writer.writerows((*own, i.measurements, i.executed_s, i.cost, i.plan) for i in found.improvements)
+
+
+def read_searches(path: Path) -> list[Search]:
+    """Read what `write_searches` wrote.
+
+    Raises:
+        OSError: the file cannot be read.
+        FormatError: it was written by something else.
+    """
+    lines: dict[tuple[int, str, int, int, float], list[Improvement]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        header, *rows = list(csv.reader(file, delimiter="\t")) or [[]]
+    if tuple(header) != _FIELDS:
+        raise FormatError(f"{path} has no searches: its first line is not {' '.join(_FIELDS)}")
+    try:
+        for n, agent, seed, measurements, executed_s, at, at_s, cost, plan in rows:
+            own = (int(n), agent, int(seed), int(measurements), float(executed_s))
+            lines.setdefault(own, []).append(Improvement(int(at), float(at_s), float(cost), plan))
+    except ValueError as error:
+        raise FormatError(f"{path} has a damaged line: {error}") from error
+    return [Search(*own, tuple(improvements)) for own, improvements in lines.items()]
+
+
+def draw(searches: Sequence[Search], path: Path) -> None:
+    """Draw the speed of the best plan so far, over measurements and over executed seconds.
 
     Speeds are relative to the plan of careful dynamic programming, by what the searches were told; the line is the median of
     the seeds.
@@ -37,7 +102,7 @@ def draw(searches: Sequence[Search], folder: Path) -> None:
     axes = figure.subplots(len(sizes), 2, squeeze=False)
     for line, n in enumerate(sizes):
         own = [found for found in searches if found.n == n]
-        careful = next(found for found in own if found.agent == CAREFUL)
+        careful = next(found for found in own if found.agent == CAREFUL).improvements[-1].cost
         for axis, what in zip(axes[line], ("measurements", "executed_s"), strict=True):
             for color, agent in enumerate(AGENTS):
                 curves = [found for found in own if found.agent == agent]
@@ -45,22 +110,20 @@ def draw(searches: Sequence[Search], folder: Path) -> None:
                     marks = sorted({getattr(i, what) for found in curves for i in found.improvements})
                     axis.step(marks, _medians(curves, marks, what, careful), f"C{color}", where="post", label=agent)
             for agent, marker in ((QUICK, "kx"), (CAREFUL, "ko")):
-                for found in (found for found in own if found.agent == agent):
-                    last = found.improvements[-1]
-                    label = agent if found.seed == 0 else None
-                    axis.plot([getattr(last, what)], [careful.improvements[-1].cost / last.cost], marker, label=label)
+                points = [found.improvements[-1] for found in own if found.agent == agent]
+                speeds = [careful / point.cost for point in points]
+                axis.plot([getattr(point, what) for point in points], speeds, marker, label=agent)
             axis.set(xscale="log", xlabel="plans measured" if what == "measurements" else "seconds that plans ran")
         axes[line][0].set(ylabel=f"{n}: speed / careful DP's")
     axes[0][0].legend(fontsize="x-small")
-    save_svg(figure, folder / "tag-library.svg")
+    save_svg(figure, path)
 
 
-def _medians(curves: Sequence[Search], marks: Sequence[float], what: str, careful: Search) -> list[float]:
+def _medians(curves: Sequence[Search], marks: Sequence[float], what: str, careful: float) -> list[float]:
     """Speeds of the median seed at each mark; 0 before a plan is there."""
-    cost = careful.improvements[-1].cost
 
     def speed(found: Search, mark: float) -> float:
         done = [i.cost for i in found.improvements if getattr(i, what) <= mark]
-        return cost / done[-1] if done else 0.0
+        return careful / done[-1] if done else 0.0
 
     return [statistics.median(speed(found, mark) for found in curves) for mark in marks]

@@ -29,9 +29,17 @@ def test_a_policy_for_small_sizes_plans_large_ones() -> None:
     env = TransformPlanEnv(SMALL, room=LARGE, space="lanes")
     test = TransformPlanEnv(LARGE, room=SMALL, space="lanes")
     learner = sb3_contrib.MaskablePPO(
-        "MultiInputPolicy", env, n_steps=1024, batch_size=256, n_epochs=4, learning_rate=1e-3, gamma=1.0, seed=0
+        "MultiInputPolicy",
+        env,
+        n_steps=2048,
+        batch_size=256,
+        n_epochs=4,
+        learning_rate=1e-3,
+        gamma=1.0,
+        ent_coef=0.01,
+        seed=0,
     )
-    learner.learn(8192)
+    learner.learn(16384)
     for index, space in enumerate(test.task.spaces):
         start = PlanState(index, space.root())
         rng = np.random.default_rng(index)

@@ -1,0 +1,72 @@
+"""`halidegym transform plan` and `space`, and `reproduce tag-library`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from halidegym.evaluation.cli import main
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def test_counts() -> None:
+    lines = run("transform", "space", 16, 1024).output.splitlines()
+    assert [line.split() for line in lines[1:]] == [
+        ["16", "basic", "25", "10", "51", "43", "458", "1872"],
+        ["16", "lanes", "25", "10", "80", "672", "2684", "37075"],
+        ["1024", "basic", "524", "28", "1344", "1.7e+05", "5.4e+07", "1.7e+13"],
+        ["1024", "lanes", "524", "28", "2191", "4.0e+08", "8.4e+09", "1.2e+17"],
+    ]
+    assert "> 3.4e+38" in run("transform", "space", 65536, "--space", "wide").output
+
+
+@pytest.mark.parametrize("agent", ["tag", "dp", "greedy", "exhaustive"])
+def test_plans_by_the_model(agent: str) -> None:
+    result = run("transform", "plan", 64, "--cost", "model", "--agent", agent)
+    assert result.exit_code == 0
+    assert "1.000 of the optimum's" in result.output
+    assert "split 16 inplace (codelet 4) (codelet 4)" in result.output
+
+
+def test_plans_by_run_time(tmp_path: Path) -> None:
+    result = run("transform", "plan", 16, "--evaluations", 10, "--database", tmp_path / "times.sqlite")
+    assert result.exit_code == 0, result.output
+    assert "(model's)" in result.output
+    assert (tmp_path / "times.sqlite").exists()
+
+
+def test_the_experiment_is_replayed(tmp_path: Path) -> None:
+    arguments = ["reproduce", "tag-library", 16, "--evaluations", 20, "--seeds", 1]
+    files = ["--database", tmp_path / "times.sqlite", "--output", tmp_path]
+    measured = run(*arguments, *files)
+    assert measured.exit_code == 0, measured.output
+    assert {path.name for path in tmp_path.glob("tag*")} == {
+        "tag-library.csv",
+        "tag-library-shares.csv",
+        "tag-library-searches.tsv",
+        "tag-library.svg",
+    }
+    first, second = (run(*arguments, *files, "--replay") for _ in range(2))
+    assert first.exit_code == 0, first.output
+    assert first.output == second.output
+    assert run(*arguments, "--replay").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("space", 22), "prime factor 11"),
+        (("space", 0), "from 2 to 65536"),
+        (("plan", 60480, "--space", "wide", "--cost", "model"), "more than 1000000 problems"),
+        (("plan", 64, "--cost", "model", "--context", -1), "--context"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: tuple[object, ...], message: str) -> None:
+    result = run("transform", *arguments)
+    assert result.exit_code == 2
+    assert message in result.output.splitlines()[-1]
