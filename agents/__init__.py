@@ -9,6 +9,7 @@ from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.dynamic_programming import DynamicProgramming
 from halidegym.agents.planners.exhaustive import ExhaustiveSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.mb2fbs import MB2FBS
@@ -30,6 +31,7 @@ __all__ = [
     "Autotune",
     "BeamSearch",
     "Candidate",
+    "DynamicProgramming",
     "ExhaustiveSearch",
     "Greedy",
     "GuidedReplay",

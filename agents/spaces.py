@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 from halidegym.agents.budget import EndedBy
 from halidegym.agents.plan import Candidate, Improvement
-from halidegym.native._core import Space, SyntheticTree
+from halidegym.native._core import Space, SyntheticTree, TransformSpace
 
 
 class SearchSpace(Protocol):
@@ -51,8 +51,8 @@ class SearchSpace(Protocol):
         """Return what a complete or partial state costs, the less the better; None if it is not acceptable after all."""
 
 
-AnySpace: TypeAlias = Space | SyntheticTree | SearchSpace
-"""What the planners in C++ take: Halide schedules, a synthetic tree, or an object with the methods of `SearchSpace`."""
+AnySpace: TypeAlias = Space | SyntheticTree | TransformSpace | SearchSpace
+"""What the planners in C++ take: Halide schedules, a synthetic tree, plans of a transform, or an object with the methods of `SearchSpace`."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from halidegym.evaluation.commands.time_schedules import time_command
 from halidegym.evaluation.commands.timing_check import timing_check_command
 from halidegym.evaluation.commands.timings import timings_command
 from halidegym.evaluation.commands.train import train
+from halidegym.evaluation.commands.transform import transform
 from halidegym.evaluation.commands.validate import validate_command
 from halidegym.native._core import Error
 
@@ -80,6 +81,7 @@ for command in (
     distribution,
     reproduce,
     rollouts,
+    transform,
     speed,
     playthroughs,
     tables,

@@ -797,8 +797,16 @@ class TransformSpace(_Value):
         Raises:
             InvalidParameter: the text is that of no plan, or a step is none of this space.
         """
-    def problem(self, state: TransformState) -> tuple[int, int, int, int, int, int, bool, int, int] | None:
-        """The first open problem: n, is, os, v, iv, ov, scaled, ws, wv; None if the plan is complete."""
+    def problem(self, problem: int) -> TransformProblem:
+        """One of the problems. They come after those that their steps leave; the last one is the whole transform."""
+    def choices(self, problem: int) -> list[tuple[str, list[int]]]:
+        """The steps that apply to a problem, each with the problems that it leaves."""
+    def model_cost_of(self, problem: int, sub_plan: str) -> float:
+        """Microseconds of a sub-plan of a problem by the model, alone.
+
+        Raises:
+            InvalidParameter: a step of the sub-plan is none of this space.
+        """
     def steps(self, state: TransformState) -> list[tuple[int, str]]:
         """The decisions: number of the open problem, counted from the left, and the step that is taken about it."""
     def root(self) -> TransformState: ...
@@ -842,6 +850,109 @@ class TransformView:
         """The state after an action, and whether it was legal; if not, the legal one with its number was taken, counted
         round.
         """
+
+# Plans of transforms that run, and their times (transform_plan.cpp, transform_stopwatch.cpp).
+
+@final
+class TransformProblem(_Value):
+    """What one step of a transform has to compute: `columns` transforms of size `n`. Strides count complex numbers."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def input_stride(self) -> int: ...
+    @property
+    def output_stride(self) -> int: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def input_column_stride(self) -> int:
+        """From a column to the next; 0 if there is one."""
+    @property
+    def output_column_stride(self) -> int: ...
+    @property
+    def is_scaled(self) -> bool:
+        """Whether inputs are multiplied with twiddles."""
+    @property
+    def twiddle_stride(self) -> int: ...
+    @property
+    def twiddle_column_stride(self) -> int: ...
+    @property
+    def is_in_place(self) -> bool: ...
+    @property
+    def is_below_loop(self) -> bool: ...
+
+@final
+class TransformStepUse:
+    """A step of a plan where it stands: its text, its problem, how often it runs, and the number of steps above it."""
+
+    @property
+    def step(self) -> str: ...
+    @property
+    def problem(self) -> TransformProblem: ...
+    @property
+    def runs(self) -> int: ...
+    @property
+    def level(self) -> int: ...
+
+@final
+class TransformPlan:
+    """How a transform of a size is computed. See `halidegym.envs.transform.plan.TransformPlan`."""
+
+    def __init__(self, n: int, text: str) -> None:
+        """Read the text of a plan.
+
+        Raises:
+            InvalidParameter: the size is impossible, the text cannot be read, or a step does not apply.
+        """
+    @property
+    def n(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def flops(self) -> float: ...
+    def problems(self) -> list[TransformStepUse]: ...
+    def run(self, x: NDArray[np.complex128], out: NDArray[np.complex128] | None = None) -> NDArray[np.complex128]:
+        """The transform of an array.
+
+        Raises:
+            InvalidParameter: an array does not fit, or this machine lacks the vectors of a codelet.
+        """
+
+@final
+class TransformTiming:
+    """How long a plan takes: the ratio of its time to the reference's, infinite if its output is wrong."""
+
+    @property
+    def ratio(self) -> float: ...
+    @property
+    def relative_error(self) -> float: ...
+    @property
+    def executed_s(self) -> float: ...
+
+@final
+class TransformStopwatch:
+    """Times plans of one size in turns with a reference, in seconds of the processor. For one thread at a time."""
+
+    def __init__(
+        self, n: int, reference: str, input: NDArray[np.complex128], expected: NDArray[np.complex128]
+    ) -> None: ...
+    @property
+    def reference_s(self) -> float:
+        """Median of the reference's samples when the stopwatch was made."""
+    def error_of(self, plan: str) -> float:
+        """Relative error of a plan's output; infinite if it left out a number, or touched its input."""
+    def time(self, plans: Sequence[str], *, turns: int, sample_s: float, tolerance: float) -> list[TransformTiming]:
+        """Time plans, each in turns with the reference."""
+    def take_turns(self, plans: Sequence[str], *, rounds: int, sample_s: float) -> list[list[float]]:
+        """Seconds per run of each plan in each round."""
+    def take_turns_at(
+        self, problem: TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float
+    ) -> list[list[float]]:
+        """The same for sub-plans of a problem, on buffers of its own."""
+
+def available_lanes() -> list[int]:
+    """Complex numbers in a vector register, as this machine has them, ascending."""
 
 # Planners (search.cpp). A search that is ended by a budget, a callback or Ctrl-C returns the best so far.
 #

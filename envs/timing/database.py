@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -133,7 +133,15 @@ class TimingDatabase:
         Raises:
             DatabaseError: it cannot be written, for instance because the disk is full. The file is as it was.
         """
-        self._insert([_row(record)])
+        self.add_all([record])
+
+    def add_all(self, records: Iterable[Record]) -> None:
+        """Append measurements, all of them or none.
+
+        Raises:
+            DatabaseError: they cannot be written. The file is as it was.
+        """
+        self._insert([_row(record) for record in records])
 
     def find(self, key: Key) -> Timing | Comparison | None:
         """The latest measurement under this key.

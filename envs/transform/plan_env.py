@@ -54,12 +54,12 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
     ## Observation Space
 
     A `Dict` of arrays of fixed shape, float32 unless said otherwise; M is the most steps that a plan of any of the sizes
-    has. `tables(observation)` gives `steps` its two dimensions back.
+    has, those of `room` included. `tables(observation)` gives `steps` its two dimensions back.
 
     | Key | Space | Content |
     |---|---|---|
     | `problem` | `Box(0, 64, (14,))` | the problem to decide; 0 at the end |
-    | `steps` | `Box(0, ..., (M * 17,))` | the plan so far: a row for each decided or open problem, in the order of the text |
+    | `steps` | `Box(0, ..., (M * 17,))` | the plan so far: a row for each decided or open problem, in order |
     | `step_mask` | `MultiBinary(M)` | rows in use |
     | `estimates` | `Box(-20, 20, (A,))` | log(cost of the fallback after this action / before), by the model; 0 if illegal |
     | `action_mask` | `MultiBinary(A)` | the legal actions |
@@ -101,7 +101,8 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
     | Argument | Default | Meaning |
     |---|---|---|
     | `n` | 1024 | size of the transform, or a sequence of sizes |
-    | `space` | `"basic"` | `"lanes"`: codelets of all L, not only the widest; `"wide"`: scratch memory and all radices, too |
+    | `room` | none | further sizes, which observations and actions have room for, though no episode is about them |
+    | `space` | `"basic"` | `"lanes"`: codelets of all L, not only the widest; `"wide"`: scratch memory and all radices |
     | `lanes` | `(1, 2, 4)` | complex numbers in a vector register: which L there are |
     | `context` | 0.0 | nanoseconds a number where the halves of a split do not fit each other, see below |
     | `baseline` | `"dp"` | what dynamic programming over problems finds; or the text of a plan, or microseconds |
@@ -138,6 +139,7 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
         self,
         n: int | Sequence[int] = 1024,
         *,
+        room: int | Sequence[int] = (),
         space: Literal["basic", "lanes", "wide"] = "basic",
         lanes: Sequence[int] | None = None,
         context: float = 0.0,
@@ -158,6 +160,7 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
         self.render_mode = render_mode
         self.task = PlanTask(
             n,
+            room=room,
             space=space,
             lanes=lanes,
             context=context,

@@ -16,7 +16,7 @@ from halidegym.envs.transform.costs import ModelCosts, PlanCosts
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState, TransformView
 from halidegym.native.checks import check_kind, shown
 
-Observation: TypeAlias = dict[str, NDArray[Any]]
+Observation: TypeAlias = dict[str, Any]
 Baseline: TypeAlias = Literal["dp"] | str | float
 """Of what a plan's speed is told: "dp", the text of a plan, or microseconds."""
 
@@ -42,6 +42,7 @@ class PlanTask:
 
     Args:
         n: size of the transform, or several.
+        room: further sizes that observations and actions have room for.
         space: see `TransformSpace`.
         lanes: likewise.
         context: likewise.
@@ -58,6 +59,7 @@ class PlanTask:
         self,
         n: int | Sequence[int] = 1024,
         *,
+        room: int | Sequence[int] = (),
         space: Literal["basic", "lanes", "wide"] = "basic",
         lanes: Sequence[int] | None = None,
         context: float = 0.0,
@@ -68,13 +70,16 @@ class PlanTask:
     ) -> None:
         check_kind(bool, estimates=estimates)
         check_form(form)
-        sizes = tuple(n) if isinstance(n, Sequence) and not isinstance(n, str) else (n,)
-        if not sizes:
-            raise InvalidParameter("n=() has no size: give one, such as 1024, or several")
-        self.spaces = tuple(
-            TransformSpace(size, space=space, order="first", lanes=lanes, context=context) for size in sizes
+        self.spaces, others = (
+            tuple(
+                TransformSpace(size, space=space, order="first", lanes=lanes, context=context)
+                for size in (sizes if isinstance(sizes, Sequence) else (sizes,))
+            )
+            for sizes in (n, room)
         )
-        self.view = TransformView(self.spaces, estimates=estimates)
+        if not self.spaces:
+            raise InvalidParameter("n=() has no size: give one, such as 1024, or several")
+        self.view = TransformView(self.spaces + others, estimates=estimates)
         self.estimates = estimates
         self.costs: PlanCosts = ModelCosts() if costs is None else costs
         self.form: RewardForm = form

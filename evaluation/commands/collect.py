@@ -38,6 +38,8 @@ _GENERATED = 10_000
 @click.option(
     "--compilers", type=click.IntRange(min=1), default=2, show_default=True, help="Schedules to compile at once."
 )
+@click.option("--compile-seconds", type=click.FloatRange(min=0), default=1.5, show_default=True,
+              help="Leave out pipelines whose greedy schedule takes a core longer to compile.")  # fmt: skip
 @click.option("--weights", "weights", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
               help="A .weights file to search with, besides the shipped ones; may be repeated.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the schedules.")
@@ -52,6 +54,7 @@ def collect_command(
     threads: tuple[int, ...],
     rounds: int,
     compilers: int,
+    compile_seconds: float,
     weights: tuple[Path, ...],
     seed: int,
     details: Details,
@@ -81,7 +84,8 @@ def collect_command(
     )
     console = output_console()
     with MeasuredStore(output) as store, steps_bar(len(names) or _GENERATED) as on_step:
-        collector = Collector(store, CollectSettings(recipe, rounds=rounds, compilers=compilers))
+        settings = CollectSettings(recipe, rounds=rounds, compilers=compilers, compile_s=compile_seconds)
+        collector = Collector(store, settings)
         for name in collector.collect(wanted(), seconds=3600 * hours):
             on_step(f"{len(store.collection.ran):,} schedules, {name.pipeline}")
         collection = store.collection

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from halidegym.evaluation.arguments.paths import OutputFile, OutputFolder
-from halidegym.evaluation.commands.train.options import needs_extra
+from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import output_console
 
 
@@ -20,7 +20,7 @@ def samples() -> None:
 @click.argument("data", type=click.Path(exists=True, path_type=Path))
 @click.argument("folder", type=OutputFolder())
 @click.option("--allow-other-machine", is_flag=True, help="Take run times of another machine.")
-@needs_extra
+@needs_extra("train")
 def write(data: Path, folder: Path, allow_other_machine: bool) -> None:
     """Write each run time of DATA, which `halidegym collect` made, to a file in FOLDER.
 
@@ -37,7 +37,7 @@ def write(data: Path, folder: Path, allow_other_machine: bool) -> None:
 @click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True)
 @click.option("-o", "--output", type=OutputFile(), required=True, help="Parquet file of the schedules.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads that they ran on.")
-@needs_extra
+@needs_extra("train")
 def read(files: tuple[Path, ...], output: Path, threads: int) -> None:
     """Gather FILES, which were measured on this machine, in one file that cost models are trained on."""
     from halidegym.training.measured.samples import read_samples

@@ -50,4 +50,6 @@ PYBIND11_MODULE(_core, m) {
     bind_env(m);
     bind_env_vector(m);
     bind_halide_schedule(m);
+    bind_transform_plan(m);
+    bind_transform_stopwatch(m);
 }

@@ -26,5 +26,7 @@ void bind_search_guided(pybind11::module_ &m);
 void bind_env(pybind11::module_ &m);
 void bind_env_vector(pybind11::module_ &m);
 void bind_halide_schedule(pybind11::module_ &m);
+void bind_transform_plan(pybind11::module_ &m);
+void bind_transform_stopwatch(pybind11::module_ &m);
 
 }  // namespace halidegym

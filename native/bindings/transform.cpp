@@ -12,6 +12,7 @@
 #include "transform/counts.h"
 #include "transform/observation.h"
 #include "transform/space.h"
+#include "transform/sub_plan.h"
 
 namespace py = pybind11;
 
@@ -114,8 +115,29 @@ TransformSpace::Decision checked_decision(const TransformSpace &space, const Tra
     return space.decision(state, static_cast<uint32_t>(index));
 }
 
-py::tuple problem_tuple(const TransformProblem &p) {
-    return py::make_tuple(p.n, p.is, p.os, p.v, p.iv, p.ov, p.scaled, p.ws, p.wv);
+ProblemId checked_problem(const TransformSpace &space, int64_t id) {
+    const auto number = static_cast<int64_t>(space.closure().num_problems());
+    if (id < 0 || id >= number) {
+        throw InvalidParameter("problem " + std::to_string(id) + " of a space with " + std::to_string(number) +
+                               " problems; give an index below that");
+    }
+    return static_cast<ProblemId>(id);
+}
+
+py::list choices_of(const TransformSpace &space, int64_t id) {
+    py::list choices;
+    for (const StepChoice &choice : space.closure().choices(checked_problem(space, id))) {
+        const std::vector<ProblemId> subs(choice.subs.begin(),
+                                          choice.subs.begin() + static_cast<ptrdiff_t>(choice.num_subs()));
+        choices.append(py::make_tuple(to_string(choice.step), subs));
+    }
+    return choices;
+}
+
+double model_cost_of(const TransformSpace &space, int64_t problem, const std::string &sub_plan) {
+    const ProblemId id = checked_problem(space, problem);
+    const PlanNodeRef plan = parse_plan(space.closure().problem(id), sub_plan);
+    return cost_of_sub_plan(space.tables(), id, *plan).microseconds;
 }
 
 void bind_transform_space(py::module_ &m) {
@@ -167,13 +189,10 @@ void bind_transform_space(py::module_ &m) {
         .def("state", &TransformSpace::state, py::arg("text"))
         .def(
             "problem",
-            [](const TransformSpace &space, const TransformState &state) -> py::object {
-                if (state.is_complete()) {
-                    return py::none();
-                }
-                return problem_tuple(space.closure().problem(open_problem(*state.tree(), 0).problem));
-            },
-            py::arg("state"))
+            [](const TransformSpace &space, int64_t id) { return space.closure().problem(checked_problem(space, id)); },
+            py::arg("problem"))
+        .def("choices", &choices_of, py::arg("problem"))
+        .def("model_cost_of", &model_cost_of, py::arg("problem"), py::arg("sub_plan"))
         .def(
             "steps",
             [](const TransformSpace &space, const TransformState &state) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "transform/access_modes.h"
+
 namespace halidegym {
 
 // What one step of a transform has to compute: v columns of n complex numbers; column c gets, for k < n,
@@ -38,20 +40,7 @@ TransformProblem whole_transform(int n);
 // One line, for messages.
 std::string to_string(const TransformProblem &problem);
 
-// How a codelet with `lanes` columns in a register reaches them.
-enum class LoadMode { Contiguous, OneByOne };
-enum class StoreMode { Contiguous, Transposed, OneByOne };
-enum class TwiddleMode { None, Contiguous, Broadcast, OneByOne };
-
-struct AccessModes {
-    LoadMode load;
-    StoreMode store;
-    TwiddleMode twiddle;
-
-    friend bool operator==(const AccessModes &, const AccessModes &) = default;
-};
-
-// A single column is contiguous in itself.
+// How a codelet with `lanes` columns in a register reaches them. A single column is contiguous in itself.
 AccessModes access_modes(const TransformProblem &problem, int lanes);
 
 }  // namespace halidegym

@@ -11,6 +11,7 @@ from halidegym.evaluation.commands.reproduce.mb2fbs_tables import mb2fbs_tables
 from halidegym.evaluation.commands.reproduce.measured_candidates import measured_candidates
 from halidegym.evaluation.commands.reproduce.protuner_figure7 import protuner_figure7
 from halidegym.evaluation.commands.reproduce.protuner_figures_4_5 import protuner_figures_4_5
+from halidegym.evaluation.commands.reproduce.tag_library import tag_library_command
 
 
 @click.group()
@@ -26,5 +27,6 @@ for command in (
     protuner_figure7,
     protuner_figures_4_5,
     learned_command,
+    tag_library_command,
 ):
     reproduce.add_command(command)

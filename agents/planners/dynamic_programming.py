@@ -1,0 +1,158 @@
+"""Dynamic programming over the problems of a transform: how FFTW plans."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from halidegym.agents.agent import Agent
+from halidegym.agents.budget import Budget, EndedBy
+from halidegym.agents.plan import Candidate, Improvement, Plan
+from halidegym.agents.progress import OnProgress
+from halidegym.agents.spaces import AnySpace, SpaceSolution
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.timing.timers import Timer
+from halidegym.native._core import InvalidParameter, TransformProblem, TransformSpace, TransformState
+from halidegym.native.checks import check_at_least, check_positive
+
+
+class WaysTimer(Protocol):
+    """What times ways to do one problem, such as a `TransformTimer`."""
+
+    def race_ways(
+        self, problem: TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float
+    ) -> list[list[float]]:
+        """Microseconds of sub-plans of one problem in each round."""
+
+
+@dataclass(frozen=True)
+class DynamicProgramming(Agent):
+    """Dynamic programming, as FFTW's planner does it (Frigo and Johnson 2005, "The design and implementation of FFTW3").
+
+    Plans all problems from the smallest up: of each, every step is tried with the best sub-plans found for what it leaves,
+    and is timed alone. That takes a measurement for each pair of a problem and a step, however many plans there are; and it
+    is exact if a sub-plan takes as long in any plan as it takes alone. Many rounds are *careful*; one round with few runs is
+    *quick*, and finds another plan each time.
+
+    Only for `TransformSpace`s. `evaluations` of its solution counts the ways that were timed; one that was the only way to
+    do its problem is none.
+
+    Attributes:
+        rounds: samples of each way; the ways of a problem take turns, and the least of each counts, as disturbances only add.
+        samples_s: seconds that a sample runs.
+        radix_limit: largest radix of a split that is tried.
+        timer: what times ways; None for the model of the space.
+    """
+
+    rounds: int = 5
+    samples_s: float = 1e-4
+    radix_limit: int = 64
+    timer: WaysTimer | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_at_least(1, rounds=self.rounds)
+        check_at_least(2, radix_limit=self.radix_limit)
+        check_positive(samples_s=self.samples_s)
+
+    def search(
+        self,
+        problem: SchedulingProblem,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        timer: Timer | None = None,
+    ) -> Plan:
+        """Refuse: schedules have no problems that are met again.
+
+        Raises:
+            InvalidParameter: always.
+        """
+        raise InvalidParameter(f"{self.name} plans transforms only: call solve with a TransformSpace")
+
+    def search_space(
+        self,
+        space: AnySpace,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        measure: Callable[[Any], float] | None = None,
+    ) -> SpaceSolution:
+        """Do what `solve` does; see `Agent.search_space`. Budgets end it with what is best by the model for the rest."""
+        if not isinstance(space, TransformSpace):
+            raise InvalidParameter(
+                f"{self.name} needs a TransformSpace, not a {type(space).__name__}: other spaces have no problems that are "
+                "met again; take BeamSearch() or TAG()"
+            )
+        start = time.perf_counter()
+        ways: list[str] = []
+        evaluations = 0
+        ended_by: EndedBy = "finished"
+        for index in range(space.num_problems):
+            candidates = self._candidates(space, index, ways)
+            if ended_by == "finished" and _is_used_up(budget, evaluations, time.perf_counter() - start):
+                ended_by = "budget"
+            if len(candidates) == 1:
+                ways.append(candidates[0])
+                continue
+            times = self._times(space, index, candidates, by_model=ended_by == "budget")
+            evaluations += len(candidates) if ended_by == "finished" else 0
+            ways.append(candidates[times.index(min(times))])
+        state = space.state(ways[-1])
+        cost = space.cost(state)
+        seconds = time.perf_counter() - start
+        if cost is None:
+            raise InvalidParameter(f"The space does not accept the plan {ways[-1]!r}")
+        return SpaceSolution(
+            agent=repr(self),
+            seed=seed,
+            cost=cost,
+            state=state,
+            candidates=(Candidate(cost=cost, actions=actions_to(space, state)),),
+            pass_costs=(),
+            evaluations=evaluations,
+            distinct_evaluations=evaluations,
+            expansions=space.num_problems,
+            forwards=0,
+            seconds=seconds,
+            history=(Improvement(seconds, evaluations, space.num_problems, cost),),
+            ended_by=ended_by,
+        )
+
+    def _candidates(self, space: TransformSpace, index: int, ways: Sequence[str]) -> list[str]:
+        """The steps of a problem with the best sub-plans of what they leave."""
+        candidates = []
+        for step, subs in space.choices(index):
+            kind, parameter, *_ = step.split()
+            if kind == "split" and int(parameter) > self.radix_limit:
+                continue
+            candidates.append(" ".join([step, *(f"({ways[sub]})" for sub in subs)]))
+        return candidates
+
+    def _times(self, space: TransformSpace, index: int, candidates: Sequence[str], by_model: bool) -> list[float]:
+        if self.timer is None or by_model:
+            return [space.model_cost_of(index, candidate) for candidate in candidates]
+        turns = self.timer.race_ways(space.problem(index), candidates, rounds=self.rounds, sample_s=self.samples_s)
+        return [min(samples) for samples in turns]
+
+
+def actions_to(space: TransformSpace, state: TransformState) -> tuple[int, ...]:
+    """The decisions that lead to a plan, the first open problem first: per step, the index of the one taken among all."""
+    actions, words = [], state.text.replace("(", "").replace(")", "").split()
+    steps = []
+    while words:
+        count = 3 if words[0] == "split" else 2
+        steps.append(" ".join(words[:count]))
+        words = words[count:]
+    at = space.root()
+    for step in steps:
+        action = space.steps(at).index((0, step))
+        actions.append(action)
+        at = space.apply(at, action)
+    return tuple(actions)
+
+
+def _is_used_up(budget: Budget, evaluations: int, seconds: float) -> bool:
+    limits = ((budget.evaluations, evaluations), (budget.measurements, evaluations), (budget.seconds, seconds))
+    return any(limit is not None and used >= limit for limit, used in limits)

@@ -1,0 +1,205 @@
+"""The vector of environments behind `gym.make_vec("TransformPlan-v0", ...)`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from halidegym.envs.generators import Generators
+from halidegym.envs.transform.plan_env import TransformPlanEnv
+from halidegym.envs.transform.plan_task import Observation, indented
+from halidegym.envs.vector_arguments import action_indices, autoreset_mode_of, check_sizes, reset_mask_of, seeds_of
+from halidegym.envs.vector_infos import columns
+from halidegym.native._core import TransformState
+
+Step = tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+class TransformPlanVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
+    """Many environments `TransformPlanEnv` that take their steps together; their observations are written below Python.
+
+    `gym.make_vec("TransformPlan-v0", num_envs=N, ...)` makes one. It does what N single environments with the same arguments
+    and seeds do, step for step: same observations, rewards, flags and infos as
+    `gym.make_vec(..., vectorization_mode="sync")`, in each of Gymnasium's modes of reset, which `autoreset_mode` chooses:
+    "NextStep" (default), "SameStep" or "Disabled". All share one source of costs.
+
+    ```python
+    import gymnasium as gym, halidegym, numpy as np
+
+    envs = gym.make_vec("TransformPlan-v0", num_envs=8, n=(64, 1024), autoreset_mode="SameStep")
+    observations, infos = envs.reset(seed=0)
+    for _ in range(100):
+        actions = infos["action_mask"].argmax(axis=1)
+        observations, rewards, terminated, truncated, infos = envs.step(actions)
+    ```
+    """
+
+    metadata: dict[str, Any] = TransformPlanEnv.metadata
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        **environment: Any,
+    ) -> None:
+        """See the class.
+
+        Raises:
+            InvalidParameter: an argument is out of its range.
+            Error: see `TransformPlanEnv`.
+        """
+        check_sizes(num_envs, 1, 1)
+        self.autoreset_mode = autoreset_mode_of(autoreset_mode)
+        single = TransformPlanEnv(**environment)
+        self.metadata = {**single.metadata, "autoreset_mode": self.autoreset_mode}
+        self.render_mode = single.render_mode
+        self.num_envs = num_envs
+        self.single_observation_space = single.observation_space
+        self.observation_space = batch_space(single.observation_space, num_envs)
+        self.single_action_space = single.action_space
+        self.action_space = batch_space(single.action_space, num_envs)
+        self.task = single.task
+        self._indices = [0] * num_envs
+        self._states = [self.task.spaces[0].root()] * num_envs
+        self._generators = Generators(num_envs, 1)
+        self._has_begun = False
+        self._everyone = np.ones(num_envs, np.bool_)
+        self._nobody = np.zeros(num_envs, np.bool_)
+        self._is_over = self._nobody
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode in each environment, or in those of `options["reset_mask"]`.
+
+        Raises:
+            InvalidParameter: `seed` or `reset_mask` are not one for each environment, or there are other options.
+            ResetNeeded: `reset_mask` leaves out environments before all have been reset once.
+        """
+        mask, seeds = reset_mask_of(options, self.num_envs), seeds_of(seed, self.num_envs)
+        if mask is not None and not self._has_begun:
+            raise gym.error.ResetNeeded("No episode has begun: call reset() without a reset_mask first")
+        chosen = self._everyone if mask is None else mask
+        self._generators.begin(seeds, chosen)
+        self._begin(chosen)
+        self._has_begun = True
+        observation, num_legal = self.task.view.look_at_all(self._states)
+        return observation, _infos(observation, num_legal, chosen)
+
+    def step(self, actions: ArrayLike) -> Step:
+        """Decide the first open problem of each plan; see the class on what follows the end of an episode.
+
+        Raises:
+            ResetNeeded: no episode has begun, or one is over that is not reset by itself.
+            InvalidParameter: `actions` are not an integer for each environment.
+        """
+        numbers = action_indices(actions, self.num_envs).tolist()
+        was_over = self._checked_ends()
+        illegal = np.zeros(self.num_envs, np.bool_)
+        for i in np.flatnonzero(~was_over).tolist():
+            self._states[i], is_legal = self.task.view.step(self._states[i], numbers[i])
+            illegal[i] = not is_legal
+        terminated = np.array([state.is_complete for state in self._states]) & ~was_over
+        self._is_over = was_over | terminated
+        rewards = np.zeros(self.num_envs)
+        last: dict[int, dict[str, Any]] = {}
+        for i in np.flatnonzero(terminated).tolist():
+            rewards[i], last[i] = self.task.outcome(self._indices[i], self._states[i])
+        infos: dict[str, Any] = {}
+        resets = was_over
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            resets = terminated
+            if last:
+                infos = self._final(terminated, illegal, last)
+                last = {}
+        if resets.any():
+            self._begin(resets)
+        observation, num_legal = self.task.view.look_at_all(self._states)
+        infos.update(_infos(observation, num_legal, self._everyone))
+        if not resets.all():
+            infos.update(_illegal(illegal, ~resets))
+        infos.update(columns(last, self.num_envs))
+        return observation, rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
+
+    def render(self) -> tuple[str, ...] | None:
+        """The plan of each environment so far, in the form of the `render_mode`."""
+        return None if self.render_mode is None else tuple(indented(state.text) for state in self._states)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Free what the costs hold; `close()` calls it."""
+        self.task.costs.close()
+
+    def tables(self, observations: Observation) -> Observation:
+        """The observations with `steps` in two dimensions behind the first."""
+        return self.task.tables(observations)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions, bool, (num_envs, A)."""
+        observation, _ = self.task.view.look_at_all(self._states)
+        return observation["action_mask"].astype(np.bool_)
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """The random number generators of the environments."""
+        return self._generators.all
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """What the random number generators of the environments began with."""
+        return self._generators.seeds
+
+    @property
+    def states(self) -> tuple[TransformState, ...]:
+        """The plans so far, immutable values."""
+        return tuple(self._states)
+
+    def _checked_ends(self) -> NDArray[np.bool_]:
+        if not self._has_begun:
+            raise gym.error.ResetNeeded("No episode has begun: call reset() first")
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP and self._is_over.any():
+            over = ", ".join(map(str, np.flatnonzero(self._is_over)))
+            raise gym.error.ResetNeeded(
+                f'The episodes of environments {over} are over: call reset(options={{"reset_mask": ...}}) first'
+            )
+        return self._is_over
+
+    def _begin(self, chosen: NDArray[np.bool_]) -> None:
+        for i in np.flatnonzero(chosen).tolist():
+            self._indices[i] = self.task.draw_index(self._generators[i])
+            self._states[i] = self.task.spaces[self._indices[i]].root()
+        self._is_over = self._is_over & ~chosen
+
+    def _final(
+        self, ended: NDArray[np.bool_], illegal: NDArray[np.bool_], last: Mapping[int, dict[str, Any]]
+    ) -> dict[str, Any]:
+        """What is told of the last step of episodes that are followed by others at once."""
+        observation, num_legal = self.task.view.look_at_all(self._states)
+        observations = np.full(self.num_envs, None, object)
+        for i in last:
+            observations[i] = {name: array[i] for name, array in observation.items()}
+        information = {
+            **_infos(observation, num_legal, ended),
+            **_illegal(illegal, ended),
+            **columns(last, self.num_envs),
+        }
+        final = {"final_obs": observations, "final_info": information}
+        return {**final, **{f"_{key}": ended.copy() for key in final}}
+
+
+def _infos(observation: Observation, num_legal: NDArray[np.int64], told: NDArray[np.bool_]) -> dict[str, Any]:
+    """The part of the information that all steps and resets have, of those that are told of."""
+    infos: dict[str, Any] = {"action_mask": observation["action_mask"].copy(), "num_legal_decisions": num_legal.copy()}
+    for array in infos.values():
+        array[~told] = 0
+    return {**infos, **{f"_{key}": told.copy() for key in infos}}
+
+
+def _illegal(illegal: NDArray[np.bool_], stepped: NDArray[np.bool_]) -> dict[str, Any]:
+    return {"illegal_action": illegal & stepped, "_illegal_action": stepped.copy()}

@@ -1,0 +1,233 @@
+"""Where the times of plans come from: measured in a process of its own, and recorded."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Protocol, TypeVar
+
+from halidegym.envs.processes.isolated import PythonProcess
+from halidegym.envs.timing.database import Key, Record, TimingDatabase
+from halidegym.envs.timing.machine import measuring, this_machine
+from halidegym.envs.timing.measurements import Timing, median_interval
+from halidegym.envs.transform import measuring as worker
+from halidegym.envs.transform.plan import TransformPlan
+from halidegym.envs.transform.records import TransformProblemKey, recorded_cost
+from halidegym.envs.transform.settings import TransformTimingSettings
+from halidegym.native import _core
+from halidegym.native._core import InternalError
+
+_BATCH = 256  # of plans measured under one lock, and of records written at once
+_WORKER_MEMORY = 4 << 30
+
+T = TypeVar("T")
+
+
+class PlanTimer(Protocol):
+    """What searches and environments need to know what plans take."""
+
+    def cost(self, plan: str) -> float:
+        """Microseconds that a plan takes."""
+
+    def costs(self, plans: Sequence[str]) -> list[float]:
+        """Those of several plans."""
+
+    def close(self) -> None:
+        """Let go of processes and files."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Standing:
+    """A plan in a race.
+
+    Attributes:
+        plan: its text.
+        cost: microseconds: the least of all rounds, as disturbances only add.
+        ratio: of its cost to the winner's.
+        low: end of an interval that covers the median ratio of a round with a confidence of 95 % (from six rounds on).
+        high: its other end.
+    """
+
+    plan: str
+    cost: float
+    ratio: float
+    low: float
+    high: float
+
+
+class TransformTimer:
+    """Times plans of one size in a process of its own, and keeps every time. Use as a context, or close it.
+
+    The rules (all of them needed, where other programs run on the machine): a plan takes turns with the reference plan,
+    and what counts is how its least time compares with the reference's least. Who is better than all before is timed
+    again with twice the samples, at once and some hundred evaluations later, and the longest time counts. The best of a
+    search race at its end.
+
+    Args:
+        reference: a good plan of the size, such as the model's optimum.
+        settings: how to time.
+        space: that the plans are from; for records.
+        database: to record in, or its path; what is on record is not measured again. None keeps nothing.
+        remeasure: measure even what is on record.
+
+    Attributes:
+        evaluations: plans, or sub-plans of a problem, that were timed.
+        executed_s: seconds spent in running them.
+    """
+
+    def __init__(
+        self,
+        reference: TransformPlan,
+        settings: TransformTimingSettings | None = None,
+        *,
+        space: str = "basic",
+        database: TimingDatabase | str | os.PathLike[str] | None = None,
+        remeasure: bool = False,
+    ) -> None:
+        self.reference = reference
+        self.settings = settings or TransformTimingSettings()
+        self.key = TransformProblemKey(reference.n, space)
+        self.evaluations = 0
+        self.executed_s = 0.0
+        self._owns_database = isinstance(database, str | os.PathLike)
+        self._database = TimingDatabase(database) if isinstance(database, str | os.PathLike) else database
+        self._costs: dict[str, float] = {}
+        if self._database is not None and not remeasure:
+            wanted = dataclasses.replace(self._key(""), schedule="")
+            for record in self._database.records():
+                if dataclasses.replace(record.key, schedule="") == wanted and isinstance(record.result, Timing):
+                    self._costs[record.key.schedule] = recorded_cost(record.result)
+        self._least = min(self._costs.values(), default=math.inf)
+        self._unwritten: list[Record] = []
+        self._to_repeat: dict[
+            str, int
+        ] = {}  # the best plans so far, and the evaluation after which they are timed again
+        self._process: PythonProcess | None = None
+
+    def __enter__(self) -> TransformTimer:
+        return self
+
+    def __exit__(
+        self, exception_type: type[BaseException] | None, exception: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def cost(self, plan: str) -> float:
+        """Microseconds that a plan takes.
+
+        Raises:
+            InvalidParameter: the text is no plan of this size, or needs vectors that this machine lacks.
+            InternalError: its output is wrong.
+            DatabaseError: it cannot be recorded.
+        """
+        known = self._costs.get(plan)
+        return self.costs([plan])[0] if known is None else known
+
+    def costs(self, plans: Sequence[str]) -> list[float]:
+        """Those of several plans, measured one after another under one lock; see `cost`."""
+        missing = [plan for plan in dict.fromkeys(plans) if plan not in self._costs]
+        for first in range(0, len(missing), _BATCH):
+            with measuring():
+                self._measure(missing[first : first + _BATCH])
+        if len(self._unwritten) >= _BATCH:
+            self.flush()
+        return [self._costs[plan] for plan in plans]
+
+    def race(self, plans: Iterable[str]) -> list[Standing]:
+        """Plans of this size in turns, in longer samples; the fastest first."""
+        distinct = list(dict.fromkeys(plans))
+        settings = self.settings
+        with measuring():
+            turns = self._call(worker.take_turns, distinct, settings, settings.final_rounds, settings.final_sample_s)
+        winner = min(turns, key=min)
+        standings = []
+        for plan, samples in zip(distinct, turns, strict=True):
+            low, high = median_interval([own / best for own, best in zip(samples, winner, strict=True)])
+            standings.append(Standing(plan, min(samples) * 1e6, min(samples) / min(winner), low, high))
+        return sorted(standings, key=lambda standing: standing.cost)
+
+    def race_ways(
+        self, problem: _core.TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float
+    ) -> list[list[float]]:
+        """Microseconds of sub-plans of one problem in each round, on buffers with the problem's strides, hot."""
+        with measuring():
+            turns = self._call(worker.take_turns_at, problem, list(ways), self.settings, rounds, sample_s)
+        self.evaluations += len(ways)
+        self.executed_s += len(ways) * rounds * sample_s
+        return [[seconds * 1e6 for seconds in samples] for samples in turns]
+
+    def flush(self) -> None:
+        """Write to the database what is not yet there.
+
+        Raises:
+            DatabaseError: it cannot be written.
+        """
+        if self._database is not None and self._unwritten:
+            self._database.add_all(self._unwritten)
+        self._unwritten.clear()
+
+    def close(self) -> None:
+        """Write what is not yet on record, end the process, and close the database if it was opened here."""
+        try:
+            self.flush()
+        finally:
+            if self._process is not None:
+                self._process.close()
+                self._process = None
+            if self._database is not None and self._owns_database:
+                self._database.close()
+
+    def _measure(self, plans: Sequence[str]) -> None:
+        turns, again = self.settings.turns, self.settings.again_after
+        for plan, cost in zip(plans, self._timed(plans, turns), strict=True):
+            if cost < self._least:
+                (repeated,) = self._timed([plan], 2 * turns)
+                self._to_repeat[plan] = self.evaluations + again
+                self._keep(plan, max(cost, repeated))
+            else:
+                self._keep(plan, cost)
+        due = [plan for plan, when in self._to_repeat.items() if when <= self.evaluations]
+        for plan in due:
+            del self._to_repeat[plan]
+            (repeated,) = self._timed([plan], 2 * turns)
+            if repeated > self._costs[plan]:
+                self._keep(plan, repeated)
+                self._least = min(self._costs.values())
+
+    def _timed(self, plans: Sequence[str], turns: int) -> list[float]:
+        timed = self._call(worker.time_plans, list(plans), self.settings, turns)
+        for plan, found in zip(plans, timed, strict=True):
+            self.evaluations += 1
+            self.executed_s += found.executed_s
+            if not found.relative_error <= self.settings.tolerance:
+                raise InternalError(
+                    f"The output of the plan {plan!r} of {self.key.n} elements is wrong: relative error "
+                    f"{found.relative_error}. Report it."
+                )
+        return [found.seconds * 1e6 for found in timed]
+
+    def _keep(self, plan: str, cost: float) -> None:
+        timing = Timing("ok", (cost * 1e-6,), 0.0, disturbed=(False,), machine=this_machine())
+        self._costs[plan] = recorded_cost(timing)
+        self._least = min(self._least, self._costs[plan])
+        if self._database is not None:
+            self._unwritten.append(Record(self._key(plan), self.key.name, None, timing))
+
+    def _key(self, plan: str) -> Key:
+        return Key(
+            problem=self.key.digest,
+            schedule=plan,
+            baseline=self.reference.text,
+            target="lanes " + ",".join(map(str, self.key.lanes)),
+            machine=this_machine().fingerprint,
+            threads=1,
+            settings=self.settings.to_json(),
+        )
+
+    def _call(self, function: Callable[..., T], *args: object) -> T:
+        if self._process is None:
+            self._process = PythonProcess(memory_bytes=_WORKER_MEMORY)
+        return self._process.call(function, self.reference.n, self.reference.text, *args)

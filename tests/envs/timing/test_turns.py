@@ -1,0 +1,65 @@
+"""Schedules that take turns: what all feel is taken out, and what differs between them stays."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from pathlib import Path
+
+import pytest
+
+import pipelines_for_tests
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.envs.timing.kernel_store import KernelStore
+from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.envs.timing.turns import without_drift
+from halidegym.native._core import InvalidParameter
+
+
+def test_what_makes_a_round_slower_for_all_is_taken_out() -> None:
+    generator = random.Random(0)
+    true = [1e-3 * 1.1**number for number in range(12)]
+    paces = [1.0, 1.3, 0.9, 1.05, 1.6, 1.0, 0.8]
+    turns = [[(seconds * pace * generator.lognormvariate(0, 0.003), False) for pace in paces] for seconds in true]
+    even = without_drift(turns)
+    errors = [abs(s / statistics.median(seconds for seconds, _ in own) - 1) for own in even for s, _ in own]
+    assert max(errors) < 0.02
+    assert statistics.median(own[0][0] / seconds for own, seconds in zip(even, true, strict=True)) == pytest.approx(
+        1, rel=0.1
+    )
+
+
+def test_fewer_turns_and_none_pass() -> None:
+    even = without_drift([[(1.0, False), (2.0, True)], [(3.0, False)], []])
+    assert [len(own) for own in even] == [2, 1, 0]
+    assert even[0][1][1]
+    assert all(math.isfinite(seconds) for own in even for seconds, _ in own)
+    assert without_drift([]) == []
+
+
+def test_schedules_take_turns_and_failures_none(tmp_path: Path) -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL["mm"](), parallelism=1)
+    schedules = [Greedy().plan(problem).schedule, TrustedSchedule(problem), None]
+    with Stopwatch(TimingSettings(time_limit_s=5.0), compilers=1, kernels=tmp_path) as stopwatch:
+        worked = stopwatch.compile(problem, schedules)
+        assert len(worked) == 4 and all(0 < seconds < 60 for seconds in worked)
+        timings = stopwatch.time_in_turns(problem, schedules, rounds=3)
+        with pytest.raises(InvalidParameter, match="rounds=0"):
+            stopwatch.time_in_turns(problem, schedules, rounds=0)
+    assert [(timing.outcome, len(timing.samples_s), sum(timing.disturbed)) for timing in timings] == [("ok", 3, 0)] * 3
+    with Stopwatch(TimingSettings(timeout_s=1e-4, verify=False), compilers=1, kernels=tmp_path) as hasty:
+        (late,) = hasty.time_in_turns(problem, schedules[:1], rounds=2)
+    assert (late.outcome, late.samples_s) == ("timeout", ())
+    KernelStore(tmp_path).forget(problem, [*schedules, TrustedSchedule(problem)])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_slow_schedules_take_fewer_turns() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL["mm"](), parallelism=1)
+    with Stopwatch(TimingSettings(time_limit_s=1e-6), compilers=1) as stopwatch:
+        (timing,) = stopwatch.time_in_turns(problem, [TrustedSchedule(problem)], rounds=5)
+    assert len(timing.samples_s) == 1

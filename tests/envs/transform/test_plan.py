@@ -1,0 +1,145 @@
+"""Plans of transforms on NumPy arrays, and what they refuse."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from halidegym.envs.transform.plan import TransformPlan
+from halidegym.native import _core
+from halidegym.native._core import InvalidParameter
+
+SMALL = "split 4 inplace (codelet 1) (codelet 1)"
+
+
+@pytest.mark.parametrize(
+    ("n", "text"),
+    [
+        (2, "codelet 1"),
+        (7, "codelet 1"),
+        (64, "codelet 1"),
+        (64, SMALL),
+        (
+            360,
+            "split 8 inplace (split 5 across (split 3 along (loop 1 (codelet 1)) (codelet 1)) (codelet 1)) (codelet 1)",
+        ),
+        (256, "split 16 rows (loop 4 (codelet 1)) (split 4 scratch (codelet 1) (codelet 1))"),
+        (256, "split 4 columns (split 8 scratch (codelet 1) (loop 1 (codelet 1))) (codelet 1)"),
+    ],
+)
+def test_a_plan_computes_what_numpy_does(n: int, text: str) -> None:
+    plan = TransformPlan(n, text)
+    assert plan.check(seed=3) <= 2e-15
+    x = np.random.default_rng(0).standard_normal(2 * n).view(np.complex128)
+    given, out = x.copy(), np.full(n, np.nan, np.complex128)
+    assert plan(x, out=out) is out
+    np.testing.assert_array_equal(x, given)
+    np.testing.assert_array_equal(out, plan(x))
+
+
+@pytest.mark.parametrize("rules", ["basic", "lanes", "wide"])
+@pytest.mark.parametrize("n", [24, 256, 1000])
+def test_random_plans_of_each_space_compute_what_numpy_does(n: int, rules: str) -> None:
+    space = _core.TransformSpace(n, space=rules, lanes=_core.available_lanes())  # type: ignore[arg-type]
+    random = np.random.default_rng(n)
+    for _ in range(50):
+        state = space.root()
+        while not space.is_complete(state):
+            state = space.apply(state, int(random.choice(space.decisions(state))))
+        assert TransformPlan(n, state.text).check() <= 2e-15
+
+
+def test_plans_are_values() -> None:
+    plan = TransformPlan(64, "  split 4   inplace (codelet 1)(codelet 1) ")
+    assert plan.text == SMALL
+    same = TransformPlan(np.int64(64), SMALL)  # type: ignore[arg-type]
+    assert plan == same and hash(plan) == hash(same)
+    assert plan != TransformPlan(64, "codelet 1")
+    assert pickle.loads(pickle.dumps(plan)) == plan == copy.deepcopy(plan)
+    assert plan.flops == 5 * 64 * 6
+
+
+def test_a_plan_tells_its_problems() -> None:
+    plan = TransformPlan(64, "split 4 inplace (loop 1 (codelet 1)) (codelet 1)")
+    uses = plan.problems()
+    assert [(use.step, use.problem.n, use.problem.columns, use.runs, use.level) for use in uses] == [
+        ("split 4 inplace", 64, 1, 1, 0),
+        ("loop 1", 16, 4, 1, 1),
+        ("codelet 1", 16, 1, 4, 2),
+        ("codelet 1", 4, 16, 1, 1),
+    ]
+    assert plan.describe().splitlines()[2] == "    codelet 1: n=16 is=4 os=1 v=1, 4 times"
+
+
+def test_a_measurement_has_a_sample_a_round() -> None:
+    timing = TransformPlan(64, SMALL).measure()
+    assert timing.outcome == "ok" and len(timing.samples_s) == 7
+    assert 1e-8 < timing.min_s < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("n", "text", "message"),
+    [
+        (True, SMALL, "integer"),
+        (64.0, SMALL, "integer"),
+        ("64", SMALL, "integer"),
+        (1, "codelet 1", "at least 2"),
+        (131072, "codelet 1", "at most 65536"),
+        (1100, "codelet 1", "prime factor 11.*1080 or 1120"),
+        (64, None, "text"),
+        (64, "", "position"),
+        (64, "codelet 3", "codelet 3"),
+        (64, "split 4 inplace (codelet 1)", "position"),
+        (64, "split 5 inplace (codelet 1) (codelet 1)", "does not apply.*n=64"),
+        (64, "split 4 across (codelet 1) (codelet 1)", "does not apply"),
+        (64, "codelet 1 codelet 1", "position"),
+    ],
+)
+def test_impossible_plans_are_refused(n: object, text: object, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        TransformPlan(n, text)  # type: ignore[arg-type]
+
+
+def overlapping() -> tuple[np.ndarray, np.ndarray]:
+    buffer = np.zeros(96, np.complex128)
+    return buffer[:64], buffer[32:]
+
+
+def read_only() -> np.ndarray:
+    array = np.zeros(64, np.complex128)
+    array.flags.writeable = False
+    return array
+
+
+NUMBERS = np.zeros(64, np.complex128)
+
+
+@pytest.mark.parametrize(
+    ("x", "out", "message"),
+    [
+        ([0j] * 64, None, "x is no array, but a list"),
+        (np.zeros(64), None, "float64"),
+        (np.zeros(64, np.complex64), None, "complex64"),
+        (np.zeros(63, np.complex128), None, "shape"),
+        (np.zeros((1, 64), np.complex128), None, "shape"),
+        (np.zeros(128, np.complex128)[::2], None, "contiguous"),
+        (np.zeros(64, np.dtype(np.complex128).newbyteorder()), None, "complex128|elements"),
+        (NUMBERS, np.zeros(65, np.complex128), "out has the shape"),
+        (NUMBERS, NUMBERS, "overlaps"),
+        (*overlapping(), "overlaps"),
+        (NUMBERS, read_only(), "read-only"),
+    ],
+)
+def test_arrays_of_other_kinds_are_refused(x: object, out: object, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        TransformPlan(64, SMALL)(x, out=out)  # type: ignore[arg-type]
+
+
+def test_codelets_that_this_machine_lacks_are_refused() -> None:
+    if 4 in _core.available_lanes():
+        pytest.skip("this machine has all vectors")
+    with pytest.raises(InvalidParameter, match="no instructions"):
+        TransformPlan(64, "split 4 inplace (codelet 4) (codelet 4)")(NUMBERS)

@@ -1,0 +1,50 @@
+"""The environments of transforms by run times: measured, recorded and replayed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import halidegym  # noqa: F401
+from batches_for_tests import check_same
+from halidegym.envs.timing.timers import Unrecorded
+
+
+def play(env: Any, seed: int) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    seen: list[Any] = [env.reset(seed=seed)]
+    while not env.unwrapped.state.is_complete:
+        seen.append(env.step(int(rng.choice(np.flatnonzero(env.unwrapped.action_masks())))))
+    return seen
+
+
+def test_what_was_measured_is_replayed(tmp_path: Path) -> None:
+    record = tmp_path / "plans.sqlite"
+    env = gym.make("TransformPlanHardware-v0", n=64, database=record)
+    measured = [play(env, seed)[-1] for seed in range(8)]
+    env.close()
+    lanes = env.unwrapped.space.lanes  # type: ignore[attr-defined]
+    for *_, info in measured:
+        assert 1e-3 < info["cost"] < 1e5
+        assert info["cost"] * info["speedup"] == pytest.approx(measured[0][-1]["cost"] * measured[0][-1]["speedup"])
+        assert "measured on" in info["fingerprint"]
+
+    first, second = (gym.make("TransformPlanReplay-v0", n=64, database=record, lanes=lanes) for _ in range(2))
+    for seed, (_, reward, *_, info) in enumerate(measured):
+        replayed, again = play(first, seed), play(second, seed)
+        check_same(replayed, again)
+        assert replayed[-1][1] == reward
+        assert replayed[-1][-1]["cost"] == info["cost"]
+
+    envs: Any = gym.make_vec("TransformPlanReplay-v0", num_envs=2, n=64, database=record, lanes=lanes)
+    envs.reset(seed=0)
+    rng = np.random.default_rng(1)
+    with pytest.raises(Unrecorded, match="no time of the plan"):  # noqa: PT012  # sooner or later
+        while True:
+            envs.step(rng.integers(1000, size=2))
+    model = gym.make("TransformPlanReplay-v0", n=64, database=record, lanes=lanes, missing="cost_model")
+    assert [play(model, seed)[-1][-1]["cost"] > 0 for seed in range(30)] == [True] * 30

@@ -1,0 +1,103 @@
+"""Times of plans: measured in turns, recorded and replayed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+
+import pytest
+
+from halidegym.envs.timing.database import DatabaseError, TimingDatabase
+from halidegym.envs.timing.timers import Unrecorded
+from halidegym.envs.transform.measuring import TimedPlan
+from halidegym.envs.transform.plan import TransformPlan
+from halidegym.envs.transform.records import TransformReplay
+from halidegym.envs.transform.settings import TransformTimingSettings
+from halidegym.envs.transform.timer import TransformTimer
+from halidegym.native._core import FormatError, InternalError, InvalidParameter, TransformSpace
+
+GOOD = TransformPlan(256, "split 4 inplace (codelet 1) (codelet 1)")
+SLOW = (
+    "split 2 inplace (split 2 along (split 2 along (split 2 along (codelet 1) (codelet 1)) (codelet 1)) (codelet 1)) "
+    "(codelet 1)"
+)
+
+
+def test_a_slow_plan_takes_longer_than_the_reference() -> None:
+    with TransformTimer(GOOD) as timer:
+        slow, good = timer.costs([SLOW, GOOD.text])
+        assert 1.2 * good < slow < 100 * good
+        assert timer.cost(SLOW) == slow
+        assert timer.evaluations >= 2 and timer.executed_s > 0
+        best, other = timer.race([SLOW, GOOD.text])
+        assert best.plan == GOOD.text and best.ratio == 1 < other.ratio
+        space = TransformSpace(256)
+        problem = space.problem(space.num_problems - 1)
+        samples = timer.race_ways(problem, [SLOW, GOOD.text], rounds=3, sample_s=1e-4)
+        assert [len(row) for row in samples] == [3, 3] and min(samples[0]) > min(samples[1])
+
+
+def test_what_is_recorded_is_replayed_bit_for_bit(tmp_path: Path) -> None:
+    path = tmp_path / "times.db"
+    with TransformTimer(GOOD, database=path) as timer:
+        costs = timer.costs([SLOW, GOOD.text])
+    with TransformTimer(GOOD, database=path) as again:
+        assert again.costs([SLOW, GOOD.text]) == costs and again.evaluations == 0
+    with TransformTimer(GOOD, TransformTimingSettings(turns=2), database=path) as other:
+        other.cost(SLOW)
+        assert other.evaluations >= 1
+    replay = TransformReplay(256, path)
+    assert replay.costs([SLOW, GOOD.text]) == [other.cost(SLOW), costs[1]]
+    with pytest.raises(Unrecorded, match="codelet 1"):
+        replay.cost("codelet 1")
+    assert TransformReplay(256, path, missing="cost_model", model=lambda plan: 7.0).cost("codelet 1") == 7
+    assert not TransformReplay(256, path, space="wide").recorded
+    assert not TransformReplay(256, path, lanes=(1,)).recorded
+
+
+def timer_with_times(monkeypatch: pytest.MonkeyPatch, times: dict[str, list[float]], **settings: int) -> TransformTimer:
+    """A timer that reads times off a list, the next one each time that a plan is timed."""
+    timer = TransformTimer(GOOD, TransformTimingSettings(**settings))  # type: ignore[arg-type]
+
+    def call(function: object, texts: list[str], settings: object, turns: int) -> list[TimedPlan]:
+        return [TimedPlan(times[text].pop(0) * 1e-6, 1e-16, 0.0) for text in texts]
+
+    monkeypatch.setattr(timer, "_call", call)
+    return timer
+
+
+def test_the_best_so_far_is_timed_again_and_the_longest_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = {"a": [3.0, 4.0, 5.0], "b": [4.5], "c": [6.0], "d": [1.0, 2.0, 1.5], "e": [7.0]}
+    with timer_with_times(monkeypatch, times, again_after=3) as timer:
+        assert timer.cost("a") == pytest.approx(4)  # at once
+        assert timer.cost("b") == pytest.approx(4.5)
+        assert timer.cost("a") == pytest.approx(4)
+        assert timer.cost("c") == pytest.approx(6)
+        assert timer.cost("d") == pytest.approx(2)
+        assert timer.cost("a") == pytest.approx(5)  # some evaluations later
+        timer.costs(["e"])
+        assert timer.evaluations == 8
+
+
+def test_a_wrong_output_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with TransformTimer(GOOD) as timer:
+        monkeypatch.setattr(timer, "_call", lambda *_: [TimedPlan(math.inf, 0.5, 0.0)])
+        with pytest.raises(InternalError, match="wrong: relative error"):
+            timer.cost(SLOW)
+
+
+def test_bad_input_is_refused(tmp_path: Path) -> None:
+    for wrong in ({"turns": 0}, {"sample_s": 0.0}, {"sample_s": math.nan}, {"seed": -1}, {"again_after": 0}):
+        with pytest.raises(InvalidParameter, match=next(iter(wrong))):
+            dataclasses.replace(TransformTimingSettings(), **wrong)  # type: ignore[arg-type]
+    with TransformTimer(GOOD) as timer, pytest.raises(InvalidParameter, match="does not apply"):
+        timer.cost("split 5 inplace (codelet 1) (codelet 1)")
+    (tmp_path / "foreign").write_bytes(b"something else")
+    with pytest.raises((FormatError, DatabaseError)):
+        TransformReplay(256, tmp_path / "foreign")
+    with TimingDatabase(tmp_path / "empty.db") as empty:
+        with pytest.raises(InvalidParameter, match="missing"):
+            TransformReplay(256, empty, missing="guess")  # type: ignore[arg-type]
+        with pytest.raises(InvalidParameter, match="model"):
+            TransformReplay(256, empty, missing="cost_model")

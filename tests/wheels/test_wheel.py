@@ -1,0 +1,55 @@
+"""A wheel that is built here installs into a fresh virtual environment, with what it declares, and works there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    """Run a command outside of the repository and of this environment; return what it prints."""
+    outer = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    finished = subprocess.run(
+        command,
+        cwd="/",
+        env=outer | environment,
+        check=False,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert finished.returncode == 0, finished.stdout
+    return finished.stdout
+
+
+@pytest.mark.slow
+def test_wheel(tmp_path: Path) -> None:
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        f"-Cbuild-dir={tmp_path}/build",
+        "-w",
+        tmp_path / "dist",
+        ROOT,
+    )
+    (wheel,) = (tmp_path / "dist").glob("halidegym-*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert [name for name in names if name.endswith((".cpp", ".h", ".pyc")) or name.startswith("tests/")] == []
+    assert {"halidegym/py.typed", "halidegym/native/_core.pyi", "halidegym/native/halidegym_runner"} <= set(names)
+
+    venv.create(tmp_path / "fresh", with_pip=True)
+    python = tmp_path / "fresh" / "bin" / "python"
+    run(python, "-m", "pip", "install", wheel)
+    output = run(python, ROOT / "tests" / "wheels" / "try_wheel.py", XDG_CACHE_HOME=str(tmp_path))
+    assert output.startswith("halidegym ")
