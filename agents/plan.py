@@ -200,10 +200,10 @@ def recorded_fingerprint(path: str | Path) -> Fingerprint:
     Raises:
         FormatError: the file is no plan, or a damaged one.
     """
-    return _fingerprint(path, _current(_read(path), str(path)))
+    return _fingerprint(str(path), _current(_read(path), str(path)))
 
 
-def _fingerprint(path: str | Path, document: dict[str, Any]) -> Fingerprint:
+def _fingerprint(path: str, document: dict[str, Any]) -> Fingerprint:
     try:
         return checked_fields(Fingerprint(**document["fingerprint"]))
     except (KeyError, TypeError) as error:

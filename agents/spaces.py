@@ -52,7 +52,8 @@ class SearchSpace(Protocol):
 
 
 AnySpace: TypeAlias = Space | SyntheticTree | TransformSpace | SearchSpace
-"""What the planners in C++ take: Halide schedules, a synthetic tree, plans of a transform, or an object with the methods of `SearchSpace`."""
+"""What the planners in C++ take: Halide schedules, a synthetic tree, plans of a transform, or an object with the methods of
+`SearchSpace`."""
 
 
 @dataclass(frozen=True)

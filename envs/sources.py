@@ -13,7 +13,7 @@ import halide as hl
 from halidegym.envs import pipelines
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.problem import PipelineLike, SchedulingProblem
-from halidegym.envs.problems.snapshot import Estimate
+from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.envs.specification import saved_problem
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_kind, shown
@@ -30,6 +30,8 @@ def load_problem(
     parallelism: int | None = None,
     estimates: Mapping[str, Estimate] | None = None,
     pipeline_options: Mapping[str, Any] | None = None,
+    example_inputs: Mapping[str, Sequence[int]] | None = None,
+    on_proposal: Callable[[Mapping[str, Estimate]], None] | None = None,
 ) -> SchedulingProblem:
     """The scheduling problem that `source` stands for.
 
@@ -41,13 +43,16 @@ def load_problem(
         estimates: of the pipeline's parameters and outputs, see `SchedulingProblem.from_pipeline`.
         pipeline_options: arguments of the function that builds the pipeline, such as its `size`, or parameters of a
             generator.
+        example_inputs: extents of example inputs, by name, from which estimates are proposed that are missing; none, if
+            nothing is to be proposed (`halidegym.envs.problems.estimate_proposals`).
+        on_proposal: is told the estimates that were proposed.
 
     Raises:
         InvalidParameter: there is no pipeline or file of this name, a problem was made for another target or cannot get
             estimates any more, or the pipeline has no such option.
         MissingEstimate, UnsupportedPipeline, FormatError, TypeError: see `SchedulingProblem.from_pipeline`.
     """
-    check_kind(Mapping, estimates=estimates, pipeline_options=pipeline_options)
+    check_kind(Mapping, estimates=estimates, pipeline_options=pipeline_options, example_inputs=example_inputs)
     options = dict(pipeline_options or {})
     if isinstance(source, Mapping):
         source = saved_problem(source)
@@ -55,6 +60,37 @@ def load_problem(
         _refuse(options, f"the problem {source.name!r} is built already")
         _refuse(estimates, f"the problem {source.name!r} is built already", "estimates")
         return _adapted(source, target, parallelism)
+    source, name = _built(source, target, options)
+    if example_inputs:
+        if callable(source):
+            name, source = name or source.__name__, source()
+        proposed = _proposed(source, example_inputs, estimates or {}, "host" if target is None else target)
+        estimates = {**proposed, **(estimates or {})}
+        if on_proposal is not None:
+            on_proposal(proposed)
+    return SchedulingProblem.from_pipeline(
+        source, target="host" if target is None else target, parallelism=parallelism, estimates=estimates, name=name
+    )
+
+
+def _proposed(
+    source: PipelineLike, examples: Mapping[str, Sequence[int]], given: Mapping[str, Estimate], target: str
+) -> Mapping[str, Estimate]:
+    # Starts processes, which others need not load.
+    from halidegym.envs.problems.estimate_proposals import propose_for_file, propose_for_snapshot
+
+    if isinstance(source, str | os.PathLike):
+        return propose_for_file(Path(source), examples, given, target)
+    pipeline = hl.Pipeline(source) if isinstance(source, hl.Func) else source
+    if not isinstance(pipeline, hl.Pipeline):
+        raise TypeError(
+            f"Estimates are proposed for a halide.Func or halide.Pipeline, not for a {type(source).__name__}"
+        )
+    return propose_for_snapshot(PipelineSnapshot.take(pipeline), examples, given, target)
+
+
+def _built(source: PipelineLike, target: str | None, options: dict[str, Any]) -> tuple[PipelineLike, str | None]:
+    """What `SchedulingProblem.from_pipeline` takes, and its name; None for the default."""
     name = None
     if isinstance(source, str) and pipelines.is_name(source):
         name, source = named(source, options), _build_registered(source, options)
@@ -74,9 +110,7 @@ def load_problem(
         function = getattr(source, "__name__", type(source).__name__)
         _check_options(source, options, function)
         name, source = named(function, options), source(**options)
-    return SchedulingProblem.from_pipeline(
-        source, target="host" if target is None else target, parallelism=parallelism, estimates=estimates, name=name
-    )
+    return source, name
 
 
 def load_problems(

@@ -14,10 +14,12 @@ from halidegym.evaluation.commands.demo import demo
 from halidegym.evaluation.commands.distribution import distribution
 from halidegym.evaluation.commands.explore import explore
 from halidegym.evaluation.commands.judge import judge_command
+from halidegym.evaluation.commands.leaderboard import leaderboard_command
 from halidegym.evaluation.commands.optimality import optima, optimality
 from halidegym.evaluation.commands.parity import parity
 from halidegym.evaluation.commands.play import play
 from halidegym.evaluation.commands.playthroughs import playthroughs
+from halidegym.evaluation.commands.report import report
 from halidegym.evaluation.commands.reproduce import reproduce
 from halidegym.evaluation.commands.rollouts import rollouts
 from halidegym.evaluation.commands.samples import samples
@@ -74,7 +76,9 @@ for command in (
     judge_command,
     demo,
     bench,
+    report,
     validate_command,
+    leaderboard_command,
     parity,
     optima,
     optimality,

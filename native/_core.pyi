@@ -935,7 +935,7 @@ class TransformStopwatch:
     """Times plans of one size in turns with a reference, in seconds of the processor. For one thread at a time."""
 
     def __init__(
-        self, n: int, reference: str, input: NDArray[np.complex128], expected: NDArray[np.complex128]
+        self, n: int, reference: str, values: NDArray[np.complex128], expected: NDArray[np.complex128]
     ) -> None: ...
     @property
     def reference_s(self) -> float:

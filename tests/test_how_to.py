@@ -56,7 +56,7 @@ def test_the_error_is_the_printed_one(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_the_schedule_is_found_and_timed(folder: Path) -> None:
-    search, _ = commands("halidegym schedule my_blur.py:build --estimate")
+    search, _ = commands("halidegym schedule my_blur.py:build --estimate blurred")
     found = run(search, folder)
     assert found.returncode == 0, found.stderr
     assert "rows\n    .store_in(" in found.stdout
@@ -67,7 +67,7 @@ def test_the_schedule_is_found_and_timed(folder: Path) -> None:
 
 
 def test_the_source_is_a_function(folder: Path) -> None:
-    _, command = commands("halidegym schedule my_blur.py:build --estimate")
+    _, command = commands("halidegym schedule my_blur.py:build --estimate blurred")
     result = run(command.rstrip() + " --agent greedy", folder)
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith(fenced("cpp", "In your program"))
@@ -78,6 +78,31 @@ def test_options_and_parity(folder: Path) -> None:
         (command,) = commands(beginning)
         result = run(command, folder)
         assert result.returncode == 0, result.stderr
+
+
+def test_what_is_missing_is_proposed(folder: Path) -> None:
+    command, *_ = commands("halidegym schedule my_blur.py:build --estimate-from")
+    result = run(command.rstrip() + " --agent greedy", folder)
+    assert result.returncode == 0, result.stderr
+    (proposed,) = commands("Proposed: ")
+    assert proposed.strip() in result.stderr
+
+
+def test_schedules_are_written_for_generators(folder: Path) -> None:
+    *_, command = commands("halidegym schedule my_blur.py:build --estimate-from")
+    result = run(command.rstrip() + " --agent greedy", folder)
+    assert result.returncode == 0, result.stderr
+    header = (folder / "my_blur.schedule.h").read_text()
+    assert [name in header for name in ("schedule_build(", "schedule_build_2(", "schedule_build_3(")] == [True] * 3
+
+
+@pytest.mark.slow
+def test_it_is_timed_beside_others(folder: Path) -> None:
+    (folder / "my_blur_by_hand.py").write_text(fenced("python", "On the command line"))
+    _, command, _ = commands("halidegym schedule my_blur.py:build --estimate-from")
+    result = run(command, folder)
+    assert result.returncode == 0, result.stderr
+    assert all(name in result.stderr for name in ("adams2019", "mullapudi2016", "by_hand", "this one"))
 
 
 @pytest.mark.slow

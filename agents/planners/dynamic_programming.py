@@ -40,7 +40,7 @@ class DynamicProgramming(Agent):
     do its problem is none.
 
     Attributes:
-        rounds: samples of each way; the ways of a problem take turns, and the least of each counts, as disturbances only add.
+        rounds: samples of each way; the ways of a problem take turns, and the least counts, as disturbances only add.
         samples_s: seconds that a sample runs.
         radix_limit: largest radix of a split that is tried.
         timer: what times ways; None for the model of the space.

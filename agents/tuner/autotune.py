@@ -26,7 +26,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Weights
-from halidegym.native.checks import check_at_least
+from halidegym.native.checks import check_at_least, check_kind
 from halidegym.native.weights import resolve_weights
 
 _SHARE_OF_BASELINE = 0.25  # of the seconds
@@ -52,6 +52,8 @@ class Autotune(Agent):
         first: how many to measure before the fastest are varied.
         proposals: how many to choose each batch from; as many as `batch` to measure all.
         finalists: how many take part in the last comparison.
+        retrain: whether proposals go by a cost model that is fine-tuned on this pipeline's run times before each batch;
+            needs torch.
         parallelisms: numbers of cores to schedule for; None for that of the problem, twice and eight times as many. All run
             on the problem's threads.
         subtiling, memory_limit: the rules of the search space; see `Rules`.
@@ -62,7 +64,8 @@ class Autotune(Agent):
     batch: int = 8
     first: int = 24
     proposals: int = 64
-    finalists: int = 5
+    finalists: int = 4
+    retrain: bool = False
     parallelisms: tuple[int, ...] | None = None
     subtiling: bool = Rules.subtiling
     memory_limit: int | None = Rules.memory_limit
@@ -76,6 +79,7 @@ class Autotune(Agent):
             if not self.parallelisms:
                 raise InvalidParameter("parallelisms=() leaves no number of cores; give at least one, or None")
             check_at_least(1, **{"each of parallelisms": min(self.parallelisms)})
+        check_kind(bool, retrain=self.retrain)
         Rules(self.subtiling, self.memory_limit)
 
     def search(
@@ -98,7 +102,9 @@ class Autotune(Agent):
         weights, rules = resolve_weights(self.weights), self.rules
         settings = {cores: problem.with_parallelism(cores) for cores in self.cores(problem)}
         baseline = self._baseline(problem, budget, seed, on_progress)
-        proposer = Proposer([rules.space(setting, weights) for setting in settings.values()], seed)
+        proposer = Proposer(
+            [rules.space(setting, weights) for setting in settings.values()], seed, retrain=self.retrain
+        )
         progress = on_progress if isinstance(on_progress, TuningProgress) else None
         sizes = Sizes(self.batch, self.first, self.proposals, self.finalists)
         with tuning_timer() if timer is None else nullcontext(timer) as clock:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, in_turn, neighbours
+from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, in_turn, neighbours, proposal_of
 from halidegym.agents.proposals.descents import CARELESSNESS
 from halidegym.agents.tuner import moves
+from halidegym.agents.tuner.retraining import LEAST_TRIALS, retrained, with_weights
+from halidegym.agents.tuner.styles import styled_descent
 from halidegym.agents.tuner.trials import Trials
 from halidegym.native._core import SearchExhausted, Space
 
@@ -27,28 +29,42 @@ class Proposer:
     Args:
         spaces: one for each number of cores, that of the problem first.
         seed: of the random numbers.
+        retrain: whether to fine-tune the cost model that proposals go by on what was measured so far.
     """
 
-    def __init__(self, spaces: Sequence[Space], seed: int) -> None:
-        self._spaces = spaces
+    def __init__(self, spaces: Sequence[Space], seed: int, *, retrain: bool = False) -> None:
+        self._spaces = {space.problem.parallelism: space for space in spaces}
+        self._seed, self._retrain = seed, retrain
         self._rng = random.Random(seed)
-        self._fresh = in_turn(*(self._descents(space) for space in spaces))
+        self._guides = dict(self._spaces)  # the same spaces, by the model that proposals go by
+        self._fresh = self._descents()
 
     def first(self, trials: Trials, count: int) -> list[Proposal]:
         """Schedules to begin with: what searches find for other numbers of cores, and descents of all kinds."""
         winners = [
             itertools.islice(beam_winners(space, widths=(32, 1), max_evaluations=_BEAM_EVALUATIONS), 2)
-            for space in self._spaces
+            for space in self._spaces.values()
         ]
         return self._new(trials, itertools.chain(in_turn(*winners), self._fresh), count)
 
     def more(self, trials: Trials, count: int) -> list[Proposal]:
         """Different schedules that have not been measured, most of them made of the fastest so far."""
+        if self._retrain and len(trials.done) >= LEAST_TRIALS:
+            self._learn(trials)
         return self._new(trials, self._offspring(trials), count)
+
+    def _learn(self, trials: Trials) -> None:
+        weights = retrained(next(iter(self._spaces.values())).weights, trials.done, self._seed)
+        self._guides = {cores: with_weights(space, weights) for cores, space in self._spaces.items()}
+        winners = [
+            beam_winners(guide, widths=(8,), max_evaluations=_BEAM_EVALUATIONS) for guide in self._guides.values()
+        ]
+        self._fresh = itertools.chain(in_turn(*(itertools.islice(found, 2) for found in winners)), self._descents())
 
     def _new(self, trials: Trials, proposals: Iterator[Proposal], count: int) -> list[Proposal]:
         found: dict[str, Proposal] = {}
-        for proposal in itertools.islice(proposals, _ATTEMPTS * count):
+        for guided in itertools.islice(proposals, _ATTEMPTS * count):
+            proposal = self._by_known_costs(guided)
             if trials.is_new(proposal):
                 found.setdefault(proposal.state.dump(), proposal)
             if len(found) == count:
@@ -69,13 +85,27 @@ class Proposer:
             return moves.crossing(parent, trials.parent(self._rng), self._rng)
         if way == "neighbour":
             return next(neighbours(parent, self._rng.randrange(_SEEDS)))
-        space = self._rng.choice(self._spaces) if way == "elsewhere" else parent.state.space
-        return moves.variation(parent, space, self._rng)
+        cores = self._rng.choice(list(self._guides)) if way == "elsewhere" else parent.parallelism
+        return moves.variation(parent, self._guides.get(cores, parent.state.space), self._rng)
 
-    def _descents(self, space: Space) -> Iterator[Proposal]:
-        return in_turn(careless_descents(space, self._rng.randrange(_SEEDS)), self._bold_descents(space))
+    def _by_known_costs(self, proposal: Proposal) -> Proposal:
+        """The same schedule in the space whose costs plans state."""
+        space = self._spaces.get(proposal.parallelism, proposal.state.space)
+        is_there = proposal.state.space.weights == space.weights
+        return proposal if is_there else proposal_of(proposal.kind, space, proposal.actions)
 
-    def _bold_descents(self, space: Space) -> Iterator[Proposal]:
+    def _descents(self) -> Iterator[Proposal]:
+        return in_turn(*(self._descents_in(guide) for guide in self._guides.values()))
+
+    def _descents_in(self, space: Space) -> Iterator[Proposal]:
+        return in_turn(
+            careless_descents(space, self._rng.randrange(_SEEDS)),
+            self._drawn(lambda: styled_descent(space, self._rng)),
+            self._drawn(lambda: moves.bold_descent(space, self._rng.choice(CARELESSNESS), self._rng)),
+        )
+
+    @staticmethod
+    def _drawn(draw: Callable[[], Proposal]) -> Iterator[Proposal]:
         while True:
             with contextlib.suppress(SearchExhausted):
-                yield moves.bold_descent(space, self._rng.choice(CARELESSNESS), self._rng)
+                yield draw()

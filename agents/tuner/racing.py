@@ -18,7 +18,9 @@ from halidegym.envs.timing.timers import RecordingTimer, Timer
 SETTINGS = TimingSettings(time_limit_s=1.0, patience_s=1.0, timeout_s=30.0, compile_timeout_s=60.0)
 """How a tuning run times schedules unless it is told otherwise: many, and so not for long."""
 
-_ROUNDS = 3
+SCREENING_ROUNDS = 2
+"""Turns that a schedule takes when it is screened."""
+
 _WORTH = 0.6  # who is slower than this in a first turn gets no more of them
 
 
@@ -47,7 +49,7 @@ def screen(
     if isinstance(timer, RecordingTimer):
         by_work = timer.stopwatch.threads_for(problem) == 1
         return timer.compare_all(
-            problem, schedules, baseline, costs=costs, rounds=_ROUNDS, worth=_WORTH, by_work=by_work
+            problem, schedules, baseline, costs=costs, rounds=SCREENING_ROUNDS, worth=_WORTH, by_work=by_work
         )
     return [timer.compare(problem, s, baseline, costs=(c, None)) for s, c in zip(schedules, costs, strict=True)]
 

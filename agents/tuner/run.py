@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -13,8 +15,7 @@ from halidegym.agents.budget import Budget, EndedBy
 from halidegym.agents.proposals import Proposal
 from halidegym.agents.tuner.plan import ADAMS2019, TRUSTED, TuningStep
 from halidegym.agents.tuner.progress import TuningProgress
-from halidegym.agents.tuner.proposer import Proposer
-from halidegym.agents.tuner.racing import cost_for, decide, screen
+from halidegym.agents.tuner.racing import SCREENING_ROUNDS, cost_for, decide, screen
 from halidegym.agents.tuner.trials import Trial, Trials
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
@@ -22,8 +23,19 @@ from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.measurements import Comparison
 from halidegym.envs.timing.timers import Timer
+from halidegym.envs.timing.turns import MIN_ROUNDS
 
-_SHARE_OF_FINAL = 0.1  # of the seconds
+_LEAST_OF_FINAL, _MOST_OF_FINAL = 0.1, 0.35  # of the seconds
+
+
+class Source(Protocol):
+    """Where schedules come from, such as a `Proposer`: different ones that have not been measured."""
+
+    def first(self, trials: Trials, count: int) -> list[Proposal]:
+        """Schedules to begin with."""
+
+    def more(self, trials: Trials, count: int) -> list[Proposal]:
+        """Schedules to choose a batch from; empty if there are none any more."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +99,15 @@ class Run:
         self._base: ScheduleLike = Schedule.from_state(problem, baseline.state)
         self._longest_batch = 0.0
 
-    def measure(self, proposer: Proposer, seed: int) -> None:
+    def measure(self, source: Source, seed: int) -> None:
         """Measure batch after batch. Ctrl-C ends it with what is there."""
         try:
             self._begin_with_baseline()
             rng, sizes = np.random.default_rng(seed), self._sizes
-            waiting = proposer.first(self.trials, sizes.first)
+            waiting = source.first(self.trials, sizes.first)
             while (room := self._room()) > 0:
                 begin = time.perf_counter()
-                if not waiting and not (waiting := self._chosen(proposer, rng)):
+                if not waiting and not (waiting := self._chosen(source, rng)):
                     self.ended_by = "finished"  # there is nothing else to measure
                     break
                 batch, waiting = waiting[: min(room, sizes.batch)], waiting[sizes.batch :]
@@ -135,10 +147,16 @@ class Run:
         if self._budget.measurements is not None:
             room = min(room, self._budget.measurements - self.measured)
         if self._budget.seconds is not None:
-            over = self._begin + (1 - _SHARE_OF_FINAL) * self._budget.seconds
+            over = self._begin + self._budget.seconds - self._reserve(self._budget.seconds)
             if time.perf_counter() + self._longest_batch > over:
                 return 0
         return room
+
+    def _reserve(self, seconds: float) -> float:
+        """Seconds that the last comparison is going to take: as many turns as an interval needs."""
+        turns = [trial.comparison.a.run_s / SCREENING_ROUNDS for trial in self.trials.done[1:] if trial.speed > 0]
+        needed = MIN_ROUNDS * (self._sizes.finalists + 1) * statistics.median(turns) if turns else 0.0
+        return min(max(needed, _LEAST_OF_FINAL * seconds), _MOST_OF_FINAL * seconds)
 
     @property
     def baseline_name(self) -> str:
@@ -150,13 +168,15 @@ class Run:
         """How many schedules were measured, but for the baseline."""
         return sum(trial.proposal is not self._baseline for trial in self.trials.done)
 
-    def _chosen(self, proposer: Proposer, rng: np.random.Generator) -> list[Proposal]:
-        proposals = proposer.more(self.trials, self._sizes.proposals)
+    def _chosen(self, source: Source, rng: np.random.Generator) -> list[Proposal]:
+        proposals = source.more(self.trials, self._sizes.proposals)
         return self.trials.choose(proposals, self._sizes.batch, rng)
 
     def _measure(self, batch: Sequence[Proposal]) -> None:
         fastest = self.trials.best
-        self.trials.add(batch, screen(self._timer, self._problem, batch, self._base))
+        comparisons = screen(self._timer, self._problem, batch, self._base)
+        self.trials.add(batch, comparisons)
+        self.baseline_time = comparisons[0].b.median_s
         best = self.trials.best
         if best is not None and best is not fastest:
             seconds = time.perf_counter() - self._begin

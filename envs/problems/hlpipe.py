@@ -8,8 +8,9 @@ this one will. It hands over what it wrote itself: a well-formed pipeline, with 
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, TypeVar
 
 import halide as hl
 
@@ -17,6 +18,8 @@ from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.envs.processes.confined import ProcessEnded
 from halidegym.envs.processes.isolated import PythonProcess
 from halidegym.native import _core
+
+T = TypeVar("T")
 
 # The largest pipelines take seconds, and hundreds of megabytes.
 _TIMEOUT_S = 120.0
@@ -33,10 +36,21 @@ def read_hlpipe(
         MissingEstimate, UnsupportedPipeline, InvalidParameter: as the analysis does.
         OSError: it cannot be read.
     """
+    return in_another_process(path, _read, path, estimates, target, parallelism, name)
+
+
+def in_another_process(path: Path, function: Callable[..., T], *arguments: Any) -> T:
+    """What a function returns that reads this file, called in a process that may end.
+
+    Raises:
+        FormatError: it ended, or could not read the file.
+        MissingEstimate, UnsupportedPipeline, InvalidParameter: as the function does.
+        OSError: the file cannot be read.
+    """
     path.open("rb").close()
     with PythonProcess(memory_bytes=_MEMORY_BYTES) as process:
         try:
-            return process.call(_read, path, estimates, target, parallelism, name, timeout_s=_TIMEOUT_S)
+            return process.call(function, *arguments, timeout_s=_TIMEOUT_S)
         except (_core.MissingEstimate, _core.UnsupportedPipeline, _core.InvalidParameter) as error:
             raise type(error)(f"{path}: {error}") from error
         except ProcessEnded as ended:
@@ -49,13 +63,25 @@ def read_hlpipe(
     )
 
 
-def _read(path: Path, estimates: Mapping[str, Estimate], target: str, parallelism: int, name: str) -> PipelineSnapshot:
-    """What the other process does."""
+def read_pipeline(path: Path) -> PipelineSnapshot:
+    """The pipeline of a file, in a process that may end.
+
+    Raises:
+        FormatError: Halide cannot read it, or it has no outputs.
+    """
     try:
         pipeline = hl.deserialize_pipeline(path)
         if not pipeline.defined() or not pipeline.outputs():
             raise _core.FormatError("it has no outputs")
-        snapshot = PipelineSnapshot.take(pipeline).with_estimates(estimates)
+        return PipelineSnapshot.take(pipeline)
+    except hl.HalideError as error:
+        raise _core.FormatError(str(error).removeprefix("Error:").strip()) from error
+
+
+def _read(path: Path, estimates: Mapping[str, Estimate], target: str, parallelism: int, name: str) -> PipelineSnapshot:
+    """What the other process does."""
+    try:
+        snapshot = read_pipeline(path).with_estimates(estimates)
         PipelineSnapshot.take(snapshot.restore())
         problem = _core.extract_problem(
             pipeline=snapshot.serialized,

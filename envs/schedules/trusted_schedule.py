@@ -28,7 +28,7 @@ class TrustedSchedule:
         """A fresh copy of the pipeline with the schedule applied, to be compiled or run."""
         pipeline = self.problem.pipeline()
         nodes = {node.name: node for node in self.problem.nodes}
-        for func in _funcs(pipeline):
+        for func in all_funcs(pipeline):
             func.compute_root()
             if node := nodes.get(func.name()):
                 for stage in self.problem.stages[node.first_stage : node.first_stage + node.num_stages]:
@@ -51,7 +51,8 @@ def _unused(name: str, names: Collection[str]) -> str:
     return _unused(name + "_", names) if name in names else name
 
 
-def _funcs(pipeline: hl.Pipeline) -> list[hl.Func]:
+def all_funcs(pipeline: hl.Pipeline) -> list[hl.Func]:
+    """The Funcs of a pipeline, producers before consumers."""
     funcs: list[hl.Func] = []
     while True:
         try:

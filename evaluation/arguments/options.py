@@ -62,6 +62,17 @@ def region_estimate(text: str) -> tuple[str, Estimate]:
     return name, list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
+def example_size(text: str) -> tuple[str, tuple[int, ...]]:
+    """Parse `name=extent,...`, one for each dimension; a type for options."""
+    name, _, extents = text.partition("=")
+    try:
+        return name, tuple(int(extent) for extent in extents.split(","))
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is no name=extent,... for each dimension, such as image=1920,1080"
+        ) from None
+
+
 def _truth(text: str) -> bool:
     if text not in ("true", "false"):
         raise ValueError(text)
@@ -87,6 +98,11 @@ _estimate_option = click.option(
     "--estimate", "regions", metavar="NAME=MIN,EXTENT,...", type=region_estimate, multiple=True,
     help="Estimate of the size of an input or output, a pair for each dimension, such as input=0,640,0,480; repeatable.",
 )  # fmt: skip
+_example_option = click.option(
+    "--estimate-from", "examples", metavar="NAME=EXTENT,...", type=example_size, multiple=True,
+    help="Size of an example input, such as image=1920,1080, from which all estimates that are missing are proposed; "
+    "repeatable, for several inputs.",
+)  # fmt: skip
 
 
 _builder_option = click.option(
@@ -96,19 +112,22 @@ _builder_option = click.option(
 
 
 def pipeline_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command --param, --estimate and --option, and hand it all as `details` of its pipelines."""
+    """Give a command --param, --estimate, --estimate-from and --option, and hand it all as `details` of its pipelines."""
 
     @_param_option
     @_estimate_option
+    @_example_option
     @_builder_option
     @functools.wraps(command)
     def with_details(
         *args: Any,
         scalars: Sequence[tuple[str, Estimate]],
         regions: Sequence[tuple[str, Estimate]],
+        examples: Sequence[tuple[str, tuple[int, ...]]],
         options: Sequence[tuple[str, Any]],
         **kwargs: Any,
     ) -> Any:
-        return command(*args, details=Details(dict([*scalars, *regions]), dict(options)), **kwargs)
+        details = Details(dict([*scalars, *regions]), dict(options), dict(examples))
+        return command(*args, details=details, **kwargs)
 
     return with_details

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+_SCHEDULE_FILES = (".h", ".hpp", ".hh", ".py")
+
 
 class OutputFile(click.Path):
     """A file to write, in a folder that exists."""
@@ -46,4 +48,19 @@ class OutputFolder(click.Path):
         nearest = next(parent for parent in (path.absolute(), *path.absolute().parents) if parent.exists())
         if not nearest.is_dir() or not os.access(nearest, os.W_OK):
             self.fail(f"There can be no folder {path}: nothing can be written into {nearest}.", param, ctx)
+        return path
+
+
+class ScheduleFile(OutputFile):
+    """A file to write schedules to, whose ending tells the language."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path.
+
+        Raises:
+            BadParameter: it has another ending, is a folder, or nothing can be written there.
+        """
+        path = super().convert(value, param, ctx)
+        if path.suffix not in _SCHEDULE_FILES:
+            self.fail(f"{path.name!r} is neither a header in C++ (.h) nor a module in Python (.py).", param, ctx)
         return path

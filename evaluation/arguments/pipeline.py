@@ -8,15 +8,17 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import click
+
 from halidegym.envs import sources
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.snapshot import Estimate
-from halidegym.native._core import InvalidParameter
+from halidegym.native._core import InvalidParameter, MissingEstimate
 
 HELP = """PIPELINE is one of
 
@@ -27,8 +29,9 @@ HELP = """PIPELINE is one of
   my.module:build     the same in a module,
   blur.hlpipe         a file written by halide.serialize_pipeline, or by a generator with -e hlpipe.
 
-A serialized file has lost the estimates of its parameters: --param and --estimate supply what is missing. --option is
-for the function that builds the pipeline, or a parameter of the generator.
+A serialized file has lost the estimates of its parameters: --param and --estimate supply what is missing, or
+--estimate-from the sizes of example inputs, from which the rest is proposed. --option is for the function that builds
+the pipeline, or a parameter of the generator.
 """
 
 
@@ -45,10 +48,13 @@ class Details:
     Attributes:
         estimates: of parameters and outputs, see `SchedulingProblem.from_pipeline`.
         options: arguments of the function that builds the pipeline.
+        examples: extents of example inputs, from which estimates are proposed that are missing; none, if nothing is to
+            be proposed.
     """
 
     estimates: Mapping[str, Estimate] = dataclasses.field(default_factory=dict)
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    examples: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
 
 
 def load_problem(
@@ -73,20 +79,39 @@ def load_problem(
     module, separator, function = pipeline.rpartition(":")
     source = named_in_module(module, function) if separator else pipeline
     details = details or Details()
-    return sources.load_problem(
-        source,
-        target=target,
-        parallelism=parallelism,
-        estimates=details.estimates,
-        pipeline_options=details.options,
-    )
+    try:
+        return sources.load_problem(
+            source,
+            target=target,
+            parallelism=parallelism,
+            estimates=details.estimates,
+            pipeline_options=details.options,
+            example_inputs=details.examples,
+            on_proposal=_tell,
+        )
+    except MissingEstimate as error:
+        raise MissingEstimate(
+            f"{error} Or give the sizes of inputs, such as --estimate-from image=1920,1080: what is missing is proposed."
+        ) from error
+
+
+def _tell(proposed: Mapping[str, Estimate]) -> None:
+    click.echo(f"Proposed: {' '.join(_option(*estimate) for estimate in proposed.items())}", err=True)
+
+
+def _option(name: str, estimate: Estimate) -> str:
+    """The option that gives this estimate."""
+    stem = name.partition("$")[0]  # without what keeps it unique in this process
+    if isinstance(estimate, bool | int | float):
+        return f"--param {stem}={str(estimate).lower()}"
+    return f"--estimate {stem}={','.join(f'{minimum},{extent}' for minimum, extent in estimate)}"
 
 
 def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:
     """The function or class of this name in a Python file or module.
 
     Raises:
-        InvalidParameter: there is none.
+        InvalidParameter: there is none, or the file is no Python.
         Exception: whatever the module raises when it is imported.
     """
     module = _load_file(Path(module_name)) if module_name.endswith(".py") else _import(module_name)
@@ -106,6 +131,8 @@ def _load_file(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent.resolve()))  # as `python file.py` does, for the modules next to it
     try:
         spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise InvalidParameter(f"{error.filename}, line {error.lineno}, is no Python: {error.msg}") from error
     finally:
         sys.path.pop(0)
     return module

@@ -16,9 +16,11 @@ from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.reference import Adams2019, Li2018, Mullapudi2016
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.manual_schedule import manual_schedule
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
-from halidegym.native._core import Error, InvalidParameter
+from halidegym.evaluation.arguments.pipeline import named_in_module
+from halidegym.native._core import CompileError, Error, InvalidParameter
 
 HELP = """A SCHEDULE is one of
 
@@ -27,7 +29,8 @@ HELP = """A SCHEDULE is one of
   adams2019, mullapudi2016, li2018  found by Halide's own autoschedulers,
   root                              every Func at the root: what outputs are compared with,
   unscheduled                       the pipeline as its author left it,
-  plan.json                         a plan that `halidegym schedule --save` wrote.
+  plan.json                         a plan that `halidegym schedule --save` wrote,
+  blur.py:by_hand                   a function in a Python file whose parameters are named as Funcs, and schedule them.
 """
 
 _AGENTS: dict[str, Agent] = {
@@ -92,8 +95,18 @@ def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | Non
             # The reason without what is known anyway: target and parameters.
             reason = re.sub(r" with \{.*?\}", "", str(error).replace(f" for {problem.target}", ""))
             return Contender(name, None, failure=reason)
+    elif ":" in name:
+        return _manual(problem, name)
     elif Path(name).is_file():
         plan = Plan.load(name, problem)
     else:
         raise InvalidParameter(f"{name!r} is no schedule: there is no such file, and no agent but {', '.join(_AGENTS)}")
     return Contender(Path(name).name, plan.schedule, plan.cost)
+
+
+def _manual(problem: SchedulingProblem, name: str) -> Contender:
+    module, _, function = name.rpartition(":")
+    try:
+        return Contender(function, manual_schedule(problem, named_in_module(module, function)))
+    except CompileError as error:
+        return Contender(function, None, failure=str(error))

@@ -24,7 +24,7 @@ _EXTRAS = {
             "threadpoolctl",
         ),
     ),
-    "bench": ("A benchmark", ("pydantic", "yaml", "matplotlib", "scipy", "rliable", "arch")),
+    "bench": ("A benchmark", ("pydantic", "yaml", "matplotlib", "scipy", "rliable", "arch", "pyfftw")),
 }
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +22,25 @@ from halidegym.agents.planners.mcts import MCTS
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
 from halidegym.agents.tuner.autotune import Autotune
-from halidegym.agents.tuner.plan import Finalist, TunedPlan
+from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.schedules.schedule import Schedule, check_function_name
+from halidegym.envs.schedules.schedule import check_function_name
+from halidegym.evaluation.arguments.comparison import Beside, beside_options
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
-from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.paths import OutputFile, ScheduleFile
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
+from halidegym.evaluation.output.best_schedules import Best, best_schedules, run_time_words
+from halidegym.evaluation.output.console import output_console
+from halidegym.evaluation.output.schedule_files import (
+    default_function,
+    function_names,
+    how_to_call,
+    source_file,
+)
+from halidegym.evaluation.timings.beside import beside_table, check_others
 
-_COMMENTS = {"cpp": "//", "python": "#"}
+_COMMENTS = {"cpp": "// ", "python": "# ", "loops": ""}
 
 # How to make each agent, from the parameters that it has.
 _AGENTS: Mapping[str, Callable[..., NativeSearch]] = {
@@ -82,7 +91,17 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy",
     help="Record what --measure times in this file, and go on from there if the same was begun before.",
 )
 @click.option(
-    "--top", type=click.IntRange(min=1), default=1, show_default=True, help="Print so many of the best schedules."
+    "--top",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="So many of the best schedules, all different.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=ScheduleFile(),
+    help="Write functions to this file instead of printing: a header for C++ (.h), or a module in Python (.py).",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random numbers.")
 @click.option(
@@ -94,9 +113,12 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy",
     help="What to print: source code that schedules the pipeline, or the loop nest.",
 )
 @click.option(
-    "--function", metavar="NAME", help="Print source code as a function of this name, which takes a pipeline."
+    "--function",
+    metavar="NAME",
+    help="Make source code a function of this name, which takes a pipeline.  [in files: schedule_ and the pipeline's name]",
 )
 @click.option("--save", type=OutputFile(), help="Also write the plan to this JSON file.")
+@beside_options
 @target_option
 @parallelism_option
 @pipeline_options
@@ -117,7 +139,9 @@ def schedule(
     seed: int,
     output_format: str,
     function: str | None,
+    output: Path | None,
     save: Path | None,
+    beside: Beside,
     target: str,
     parallelism: int | None,
     details: Details,
@@ -129,6 +153,9 @@ def schedule(
 
     With --measure, schedules are compiled and timed on this machine, in turns with the one of Adams2019's search, and the
     fastest wins (docs/agents/autotune.md).
+
+    With --compare or --manual, the best schedule is timed beside others in turns, and a table on the error stream tells
+    cost, run time and speed.
     """
     given = {"agent": agent, "beam": beam, "passes": passes, "policy": policy, "evaluations": evaluations}
     planner: NativeSearch | Autotune = (
@@ -139,12 +166,11 @@ def schedule(
         raise click.UsageError("--measurements and --database are of --measure, which is not given.")
     if function is not None:
         check_function_name(function)
-        if top > 1:
-            raise click.UsageError("--function names one schedule; leave out --top.")
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
+    check_others(problem, beside.schedules)
     for sentence in problem.undersized_inputs():
         click.echo(f"Note: {sentence} The schedule is for an input that is large enough.", err=True)
-    with tuning_timer(database) if measure else nullcontext() as timer:
+    with tuning_timer(database, beside.settings) if measure else nullcontext() as timer:
         plan = planner.plan(
             problem,
             seconds=seconds,
@@ -155,17 +181,36 @@ def schedule(
             progress=True,
         )
     _report(problem, plan)
-    for heading, found in _best(plan, top):
-        if top > 1:
-            click.echo(heading if output_format == "loops" else f"{_COMMENTS[output_format]} {heading}")
-        texts: Mapping[str, Callable[[], str]] = {
-            "cpp": partial(found.cpp, function=function),
-            "python": partial(found.python, function=function),
-            "loops": found.loop_nest,
-        }
-        click.echo(texts[output_format]().rstrip("\n"))
+    best = best_schedules(plan, top)
+    if output is None:
+        _print(best, output_format, function)
+    else:
+        _write(best, output, function)
     if save is not None:
         _save(plan, save)
+    if beside.schedules:
+        output_console(stderr=True).print(beside_table(problem, best[0], beside.schedules, beside.settings))
+
+
+def _print(best: Sequence[Best], output_format: str, function: str | None) -> None:
+    names: Sequence[str | None] = [None] * len(best) if function is None else function_names(function, len(best))
+    for place, (name, one) in enumerate(zip(names, best, strict=True), start=1):
+        if len(best) > 1:
+            click.echo(f"{_COMMENTS[output_format]}{place}: {one.words}")
+        if output_format == "loops":
+            click.echo(one.schedule.loop_nest().rstrip("\n"))
+        else:
+            source = one.schedule.cpp if output_format == "cpp" else one.schedule.python
+            click.echo(source(function=name).rstrip("\n"))
+
+
+def _write(best: Sequence[Best], path: Path, function: str | None) -> None:
+    name = function or default_function(best[0].schedule)
+    try:
+        path.write_text(source_file(path, best, name), encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"The schedule was found, and {path} cannot be written: {error.strerror}") from error
+    click.echo(f"Wrote {path}: {how_to_call(path, name)}", err=True)
 
 
 def _agent(name: str, **parameters: int | str | None) -> NativeSearch:
@@ -203,28 +248,7 @@ def _report(problem: SchedulingProblem, plan: Plan) -> None:
         err=True,
     )
     if isinstance(plan, TunedPlan):
-        click.echo(f"{problem.name}: {_run_time(plan, plan.finalists[0])}", err=True)
-
-
-def _best(plan: Plan, count: int) -> list[tuple[str, Schedule]]:
-    """The best schedules, each with what there is to say of it."""
-    if isinstance(plan, TunedPlan):
-        return [
-            (f"{place}: {_run_time(plan, finalist)}", finalist.schedule)
-            for place, finalist in enumerate(plan.finalists[:count], start=1)
-        ]
-    return [
-        (f"{place}: cost {candidate.cost:.6g}", plan.schedule_of(candidate))
-        for place, candidate in enumerate(plan.top(count), start=1)
-    ]
-
-
-def _run_time(plan: TunedPlan, finalist: Finalist) -> str:
-    if plan.baseline_time is None:
-        return "nothing was timed; this is what Adams2019's search found"
-    interval = f"[{finalist.low:.2f}, {finalist.high:.2f}]"
-    times = f"{finalist.run_time * 1e3:.3f} ms against {plan.baseline_time * 1e3:.3f} ms"
-    return f"{times}, {finalist.speedup:.2f} {interval} times as fast as {plan.baseline}"
+        click.echo(f"{problem.name}: {run_time_words(plan, plan.finalists[0])}", err=True)
 
 
 def _save(plan: Plan, path: Path) -> None:

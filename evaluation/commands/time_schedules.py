@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.markup import escape
-from rich.table import Table
 
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import TimingSettings
@@ -21,9 +18,9 @@ from halidegym.evaluation.arguments.options import (
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.arguments.schedule import find_schedule, needs_search, with_schedule_help
 from halidegym.evaluation.arguments.timing import timing_options
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.progress import steps_bar
-from halidegym.evaluation.timings.side_by_side import Row, side_by_side
+from halidegym.evaluation.timings.side_by_side import rows_table, side_by_side
 
 _DEFAULT = ("beam", "greedy", "mullapudi2016", "li2018")
 
@@ -79,28 +76,4 @@ def time_command(
             on_step("compiling and timing")
             rows = side_by_side(problem, contenders, timer, rounds=rounds)
         threads = timer.stopwatch.threads_for(problem)
-    output_console().print(_table(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows))
-
-
-def _table(title: str, rows: Sequence[Row]) -> Table:
-    table = Table(
-        *name_columns("Schedule"),
-        *number_columns("Cost", "Median, ms", "Least, ms", "Speed", "Compile, s"),
-        "Outcome",
-        title=escape(title),
-        caption=f"Speed is relative to {escape(rows[0].contender.name)}, with an interval of 95 %.",
-        title_justify="left",
-        caption_justify="left",
-    )
-    for row in rows:
-        compile_s = "-" if row.timing is None else f"{row.timing.compile_s:.1f}"
-        table.add_row(
-            escape(row.contender.name),
-            row.cost,
-            row.median_ms,
-            row.min_ms,
-            escape(row.speedup),
-            compile_s,
-            escape(row.outcome),
-        )
-    return table
+    output_console().print(rows_table(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows))

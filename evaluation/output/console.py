@@ -11,13 +11,15 @@ from rich.table import Column
 _WIDE = 1000
 
 
-def output_console() -> Console:
-    """Return the standard output: as wide as the terminal, or wide enough for every table where it is none.
+def output_console(*, stderr: bool = False) -> Console:
+    """Return the standard output, or the error stream.
+
+    It is as wide as the terminal, or wide enough for every table where it is none.
 
     Programs and files read whole lines; only people look at 80 columns.
     """
-    console = Console()
-    return console if console.is_terminal else Console(width=_WIDE)
+    console = Console(stderr=stderr)
+    return console if console.is_terminal else Console(stderr=stderr, width=_WIDE)
 
 
 def name_columns(*headings: str) -> Sequence[Column]:

@@ -6,10 +6,14 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
+from rich.markup import escape
+from rich.table import Table
+
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.schedule import Contender
+from halidegym.evaluation.output.console import name_columns, number_columns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +98,31 @@ def side_by_side(
     else:
         rows[first] = Row(base, timer.time(problem, base.schedule, cost=base.cost))
     return rows
+
+
+def rows_table(title: str, rows: Sequence[Row]) -> Table:
+    """Return the rows as a table to print."""
+    table = Table(
+        *name_columns("Schedule"),
+        *number_columns("Cost", "Median, ms", "Least, ms", "Speed", "Compile, s"),
+        "Outcome",
+        title=escape(title),
+        caption=f"Speed is relative to {escape(rows[0].contender.name)}, with an interval of 95 %.",
+        title_justify="left",
+        caption_justify="left",
+    )
+    for row in rows:
+        compile_s = "-" if row.timing is None else f"{row.timing.compile_s:.1f}"
+        table.add_row(
+            escape(row.contender.name),
+            row.cost,
+            row.median_ms,
+            row.min_ms,
+            escape(row.speedup),
+            compile_s,
+            escape(row.outcome),
+        )
+    return table
 
 
 def _first_line(text: str) -> str:

@@ -78,7 +78,7 @@ void bind_transform_stopwatch(py::module_ &m) {
                      return std::make_unique<TransformStopwatch>(TransformPlan(n, reference), parts_of(input),
                                                                  parts_of(expected));
                  }),
-             py::arg("n"), py::arg("reference"), py::arg("input"), py::arg("expected"))
+             py::arg("n"), py::arg("reference"), py::arg("values"), py::arg("expected"))
         .def_property_readonly("reference_s", &TransformStopwatch::reference_s)
         .def(
             "error_of",

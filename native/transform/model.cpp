@@ -1,6 +1,8 @@
 #include "transform/model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "problem/error.h"
@@ -9,44 +11,49 @@ namespace halidegym {
 
 namespace {
 
-// Nanoseconds.
-constexpr double per_call = 4;
-constexpr double per_loop_run = 1.2;
-constexpr double per_split = 6;
-constexpr double per_operation = 0.16;                // on one register, times log2 of the size
-constexpr std::array<double, 3> slowdown{1, 1, 1.3};  // of an operation, by the register's width
-constexpr std::array<double, 3> contiguous{0.22, 0.26, 0.42};
-constexpr std::array<double, 3> one_by_one{0.22, 0.62, 1.5};
-constexpr std::array<double, 3> transposed{0.22, 0.5, 0.95};
-constexpr std::array<double, 3> multiplied{0.3, 0.32, 0.45};  // by twiddles that are there
-constexpr double broadcast = 0.1;
-constexpr double spilled_32 = 0.25, spilled_64 = 0.55;  // for each number that does not fit into registers
-constexpr double far_apart = 0.35;                      // for each number of a column in a page of its own
-constexpr int numbers_per_page = 4096 / 16;
+// Nanoseconds, by the width of the register where there are three: fitted by non-negative least squares to the relative
+// run times of 1 400 random plans of 64 to 16384 points on an AVX-512 machine (docs/environments/transform_plan.md).
+constexpr double per_call = 2.9, per_loop_run = 0.45, per_split = 6.3;
+using ByWidth = std::array<double, 3>;
+constexpr ByWidth operation{0.209, 0.131, 0.033};  // on a register, times log2 of the size
+constexpr ByWidth contiguous{0.062, 0.01, 0.19};   // loads and stores, of twiddles too
+constexpr ByWidth one_by_one{0.062, 0.085, 0.778};
+constexpr ByWidth transposed{0.062, 0.403, 1.017};
+constexpr ByWidth multiplied{0.01, 0.357, 0.01};
+constexpr double in_sixteen_ways = 0.49, in_more_ways = 3.0;  // a number of a column whose numbers share a cache set
+constexpr double columns_far_apart = 0.15, beyond_first_cache = 0.21;  // of all columns
+constexpr int numbers_per_page = 4096 / 16;  // a page goes once round the sets of the first cache
 constexpr int64_t first_cache_bytes = 32 * 1024;
 
 size_t width_of(int lanes) {
     return lanes == 4 ? 2 : lanes - 1;
 }
 
+// How many numbers of a column fall into one set of the first cache.
+int ways_in_use(const TransformProblem &problem, int stride) {
+    return problem.n * std::gcd(stride, numbers_per_page) / numbers_per_page;
+}
+
 // One register of columns.
 double group_nanoseconds(const TransformProblem &problem, int lanes) {
     const size_t width = width_of(lanes);
     const AccessModes modes = access_modes(problem, lanes);
-    double number = per_operation * slowdown[width] * std::log2(problem.n);
+    double number = operation[width] * std::log2(problem.n);
     number += modes.load == LoadMode::Contiguous ? contiguous[width] : one_by_one[width];
     number += modes.store == StoreMode::Contiguous   ? contiguous[width]
               : modes.store == StoreMode::Transposed ? transposed[width]
                                                      : one_by_one[width];
     if (modes.twiddle != TwiddleMode::None) {
         number += multiplied[width];
-        number += modes.twiddle == TwiddleMode::Contiguous  ? contiguous[width]
-                  : modes.twiddle == TwiddleMode::Broadcast ? broadcast
-                                                            : one_by_one[width];
     }
-    number += problem.n == 32 ? spilled_32 : problem.n == 64 ? spilled_64 : 0;
+    if (modes.twiddle == TwiddleMode::Contiguous) {
+        number += contiguous[width];
+    } else if (modes.twiddle == TwiddleMode::OneByOne) {
+        number += one_by_one[width];
+    }
     for (const int stride : {problem.is, problem.os}) {
-        number += stride >= numbers_per_page ? far_apart : 0;
+        const int ways = ways_in_use(problem, stride);
+        number += (ways >= 16 ? in_sixteen_ways : 0) + (ways >= 32 ? in_more_ways : 0);
     }
     return problem.n * number;
 }
@@ -73,6 +80,10 @@ double codelet_microseconds(const TransformProblem &problem, int lanes) {
     if (rest > 0) {
         nanoseconds += rest * group_nanoseconds(problem, 1);
     }
+    const int64_t numbers = int64_t{problem.n} * problem.v;
+    nanoseconds +=
+        static_cast<double>(numbers) * ((16 * numbers > first_cache_bytes ? beyond_first_cache : 0) +
+                                        (std::max(problem.iv, problem.ov) >= numbers_per_page ? columns_far_apart : 0));
     return 1e-3 * nanoseconds;
 }
 

@@ -169,7 +169,7 @@ def test_hashes_look_as_deep_as_they_are_asked_to() -> None:
 
 def test_the_first_order_offers_the_first_open_problem() -> None:
     state = "split 16 inplace (split 4 along (?) (codelet 4)) (?)"
-    first, any_order = (TransformSpace(1024, order=order) for order in ("first", "any"))  # type: ignore[arg-type]
+    first, any_order = (TransformSpace(1024, order=order) for order in ("first", "any"))
     own, all_of_them = first.steps(first.state(state)), any_order.steps(any_order.state(state))
     assert own == [step for step in all_of_them if step[0] == 0]
     assert {number for number, _ in all_of_them} == {0, 1}

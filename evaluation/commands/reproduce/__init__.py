@@ -12,6 +12,7 @@ from halidegym.evaluation.commands.reproduce.measured_candidates import measured
 from halidegym.evaluation.commands.reproduce.protuner_figure7 import protuner_figure7
 from halidegym.evaluation.commands.reproduce.protuner_figures_4_5 import protuner_figures_4_5
 from halidegym.evaluation.commands.reproduce.tag_library import tag_library_command
+from halidegym.evaluation.commands.reproduce.tuning import tuning
 
 
 @click.group()
@@ -28,5 +29,6 @@ for command in (
     protuner_figures_4_5,
     learned_command,
     tag_library_command,
+    tuning,
 ):
     reproduce.add_command(command)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from halidegym.evaluation.commands.transform.compare import compare
+from halidegym.evaluation.commands.transform.context import context
 from halidegym.evaluation.commands.transform.plan import plan
 from halidegym.evaluation.commands.transform.space import space
 
@@ -13,5 +15,5 @@ def transform() -> None:
     """Plan Fourier transforms by search: the counterpart of tuning a schedule, in microseconds."""
 
 
-for command in (plan, space):
+for command in (plan, space, compare, context):
     transform.add_command(command)

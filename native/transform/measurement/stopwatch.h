@@ -17,8 +17,8 @@ struct TransformTiming {
 // Seconds per run, a row for each plan, a column for each round.
 using TurnTimes = std::vector<std::vector<double>>;
 
-// Times plans of one size on one input, hot, in seconds of the processor. Wherever the speed of the machine may change meanwhile, plans take turns.
-// For one thread at a time.
+// Times plans of one size on one input, hot, in seconds of the processor. Wherever the speed of the machine may change
+// meanwhile, plans take turns. For one thread at a time.
 class TransformStopwatch {
 public:
     // The reference plan's outputs are compared with the expected one, too. Both arrays hold n complex numbers; throws

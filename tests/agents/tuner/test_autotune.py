@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
+import statistics
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +15,11 @@ import pytest
 
 import pipelines_for_tests
 from halidegym.agents import Autotune, BeamSearch
+from halidegym.agents.proposals import careless_descents, proposal_of
 from halidegym.agents.tuner.plan import ADAMS2019, TRUSTED, TunedPlan
 from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.keys import schedule_key
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
@@ -82,13 +87,27 @@ def test_the_fastest_of_all_that_was_timed_wins(blur: SchedulingProblem) -> None
     assert plan.fingerprint.parallelism == plan.finalists[0].parallelism
 
 
-def test_measuring_more_finds_more_than_as_many_draws(blur: SchedulingProblem) -> None:
+def test_the_loop_beats_as_many_careless_draws() -> None:
     """What is learned from the first measurements makes the later ones better."""
-    speedups = [
-        [tune(blur, MadeUpTimes(by_splits), agent, seed=seed).speedup for seed in range(3)]
-        for agent in (SMALL, Autotune(measurements=40, batch=4, first=40, parallelisms=(2, 4)))
-    ]
-    assert sum(speedups[0]) > sum(speedups[1])
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.stencil3, target=SSE_AVX2, parallelism=2)
+    tuned, drawn = [], []
+    for seed in range(3):
+        tuned.append(tune(problem, MadeUpTimes(by_splits), seed=seed).run_time)
+        draws = itertools.islice(careless_descents(Rules().space(problem), seed), 40)
+        drawn.append(min(by_splits(Schedule.from_state(problem, draw.state)) for draw in draws))
+    assert statistics.geometric_mean(time or math.inf for time in tuned) < 0.9 * statistics.geometric_mean(drawn)
+
+
+def test_proposals_of_a_model_that_knows_the_run_times(blur: SchedulingProblem) -> None:
+    pytest.importorskip("torch")
+    plans = [tune(blur, MadeUpTimes(by_splits), replace(SMALL, retrain=True)) for _ in range(2)]
+    assert plans[0].candidates == plans[1].candidates
+    assert plans[0].candidates != tune(blur, MadeUpTimes(by_splits)).candidates
+    assert plans[0].speedup > 1
+    costs = {candidate.actions: candidate.cost for candidate in plans[0].candidates}
+    space = SMALL.rules.space(blur.with_parallelism(plans[0].fingerprint.parallelism))
+    for actions, cost in costs.items():  # of the model that the fingerprint names
+        assert proposal_of("again", space, actions).cost == cost
 
 
 def test_the_curve_rises_to_the_winner(blur: SchedulingProblem) -> None:
@@ -200,6 +219,7 @@ def test_what_was_recorded_is_repeated_bit_for_bit(blur: SchedulingProblem, tmp_
         (lambda: Autotune(parallelisms=()), "no number of cores"),
         (lambda: Autotune(parallelisms=(0,)), "parallelisms"),
         (lambda: Autotune(memory_limit=-1), "memory_limit"),
+        (lambda: Autotune(retrain=1), "retrain"),  # type: ignore[arg-type]
     ],
 )
 def test_absurd_parameters_are_refused(make: Callable[[], Autotune], words: str) -> None:

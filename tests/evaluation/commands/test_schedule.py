@@ -53,7 +53,6 @@ def test_the_fastest_few_by_run_time(tmp_path: Path) -> None:
         (("--measure", "--agent", "tag"), "leave out --agent tag"),
         (("--measurements", "4"), "--measure"),
         (("--database", "times.db"), "--measure"),
-        (("--top", "2", "--function", "f"), "leave out --top"),
     ],
 )
 def test_options_that_do_not_go_together(options: tuple[str, ...], words: str) -> None:

@@ -1,0 +1,184 @@
+"""Estimates that a pipeline lacks, proposed from the sizes of example inputs.
+
+An output is as large as the first example input of at least as many dimensions, and then cut until no input is read beyond
+its size, or, where all outputs read beyond, as little as possible. A scalar is its value, the middle of its range, or 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from halidegym.envs.problems.hlpipe import in_another_process, read_pipeline
+from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
+from halidegym.native import _core
+from halidegym.native.checks import check_kind, shown
+
+Region: TypeAlias = list[tuple[int, int]]
+Extents: TypeAlias = Mapping[str, Sequence[int]]
+
+_UNDERSIZED = re.compile(
+    r"The pipeline reads (-?\d+) to (-?\d+) of dimension (\d+) of the input '(.*)', "
+    r"whose estimate provides (-?\d+) to (-?\d+)\."
+)
+
+
+def propose_for_snapshot(
+    snapshot: PipelineSnapshot, examples: Extents, given: Mapping[str, Estimate], target: str
+) -> Mapping[str, Estimate]:
+    """The estimates that are missing.
+
+    Args:
+        snapshot: of the pipeline.
+        examples: extents of example inputs, by name; those of every input that has no estimate.
+        given: estimates that count in any case.
+        target: Halide target string.
+
+    Raises:
+        InvalidParameter: an example is that of no input, has another number of dimensions, or one is missing.
+        UnsupportedPipeline: the analysis cannot express the pipeline.
+    """
+    check_kind(Mapping, examples=examples, given=given)
+    proposed = _of_parameters(snapshot, examples, given)
+    sizes = [list(extents) for extents in examples.values()]
+    regions = {
+        name: _region_like(dimensions, sizes) for name, dimensions in _outputs(snapshot).items() if name not in given
+    }
+    known = {**proposed, **given}
+    for name in list(regions):  # what the pipeline says itself is not missing
+        others = {other: region for other, region in regions.items() if other != name}
+        if _is_complete(snapshot.with_estimates({**known, **others}), target):
+            del regions[name]
+    return {**proposed, **_fitted(snapshot, known, regions, target)}
+
+
+def propose_for_file(
+    path: Path, examples: Extents, given: Mapping[str, Estimate], target: str
+) -> Mapping[str, Estimate]:
+    """The same for an `.hlpipe` file, which another process reads.
+
+    Raises:
+        FormatError: it is no pipeline that Halide can read, or damaged.
+        InvalidParameter, UnsupportedPipeline: see `propose_for_snapshot`.
+    """
+    return in_another_process(path, _propose_for_file, path, examples, given, target)
+
+
+def _propose_for_file(
+    path: Path, examples: Extents, given: Mapping[str, Estimate], target: str
+) -> Mapping[str, Estimate]:
+    return propose_for_snapshot(read_pipeline(path), examples, given, target)
+
+
+def _of_parameters(snapshot: PipelineSnapshot, examples: Extents, given: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    inputs = {parameter.name: parameter for parameter in snapshot.parameters if parameter.is_buffer}
+    for name, extents in examples.items():
+        if name not in inputs:
+            raise _core.InvalidParameter(
+                f"There is no input {name!r} to be as large as an example: the pipeline has {', '.join(inputs) or 'none'}"
+            )
+        if len(extents) != inputs[name].dimensions or not all(extent >= 1 for extent in extents):
+            raise _core.InvalidParameter(
+                f"{shown(list(extents))} is no size of the input {name!r}: give {inputs[name].dimensions} extents of at "
+                "least 1"
+            )
+    found: dict[str, Estimate] = {}
+    for parameter in snapshot.parameters:
+        if parameter.name in given:
+            continue
+        if parameter.name in examples:
+            found[parameter.name] = [(0, extent) for extent in examples[parameter.name]]
+        elif not parameter.is_buffer and "estimate" not in parameter.values:
+            found[parameter.name] = _scalar(parameter)
+        elif parameter.is_buffer and f"extent_estimate.{parameter.dimensions - 1}" not in parameter.values:
+            raise _core.InvalidParameter(
+                f"The input {parameter.name!r} has neither an estimate nor an example of its size; on the command line, "
+                f"--estimate-from {parameter.name}={','.join(['EXTENT'] * parameter.dimensions)}"
+            )
+    return found
+
+
+def _scalar(parameter: _core.ParameterData) -> Estimate:
+    values = {key: value for key, (_, value) in parameter.values.items()}
+    if values.get("value"):
+        return values["value"]
+    if "min" in values and "max" in values:
+        middle = (values["min"] + values["max"]) / 2
+        return middle if "float" in parameter.type else int(middle)
+    return 1
+
+
+def _outputs(snapshot: PipelineSnapshot) -> Mapping[str, int]:
+    return {f.name(): f.dimensions() for f in snapshot.restore().outputs()}
+
+
+def _region_like(dimensions: int, sizes: Sequence[Sequence[int]]) -> Region:
+    like = next((size for size in sizes if len(size) >= dimensions), max(sizes, key=len, default=()))
+    extents = [*like, *[1] * dimensions][:dimensions]
+    return [(0, extent) for extent in extents]
+
+
+def _is_complete(snapshot: PipelineSnapshot, target: str) -> bool:
+    try:
+        _excess(snapshot, target)
+    except _core.MissingEstimate:
+        return False
+    return True
+
+
+def _excess(snapshot: PipelineSnapshot, target: str) -> int:
+    """By how much inputs are read beyond their sizes, all dimensions together."""
+    problem = _core.extract_problem(
+        pipeline=snapshot.serialized,
+        parameters=list(snapshot.parameters),
+        target=target,
+        parallelism=1,
+        name="",
+    )
+    excess = 0
+    for sentence in _core.undersized_inputs(problem, snapshot.restore()):
+        found = _UNDERSIZED.fullmatch(sentence)
+        if found is None:
+            raise _core.InternalError(f"A sentence on undersized inputs reads otherwise than expected: {sentence!r}")
+        low, high, first, last = (int(found[group]) for group in (1, 2, 5, 6))
+        excess += max(first - low, 0) + max(high - last, 0)
+    return excess
+
+
+def _fitted(
+    snapshot: PipelineSnapshot, known: Mapping[str, Estimate], regions: Mapping[str, Region], target: str
+) -> dict[str, Estimate]:
+    """The regions without what makes inputs be read beyond their sizes."""
+    fitted = {name: list(region) for name, region in regions.items()}
+    for name, region in fitted.items():
+        for dimension in range(len(region)):
+
+            def excess(first: int, last: int, name: str = name, dimension: int = dimension) -> int:
+                tried = [*fitted[name]]
+                tried[dimension] = (first, last - first + 1)
+                return _excess(snapshot.with_estimates({**known, **fitted, name: tried}), target)
+
+            region[dimension] = _cut(region[dimension], excess)
+    return dict(fitted)
+
+
+def _cut(interval: tuple[int, int], excess: Callable[[int, int], int]) -> tuple[int, int]:
+    """The (min, extent) within another without what makes inputs be read beyond their sizes."""
+    first, extent = interval
+    last = first + extent - 1
+    if excess(first, last) == 0:
+        return interval
+    last = _furthest(first, last, lambda end: excess(first, end))
+    first = last - _furthest(0, last - first, lambda kept: excess(last - kept, last))
+    return first, last - first + 1
+
+
+def _furthest(least: int, most: int, excess: Callable[[int], int]) -> int:
+    """The largest number at which the excess is not more than at the least one; it never falls in between."""
+    enough = excess(least)
+    while least < most:
+        middle = (least + most + 1) // 2
+        least, most = (middle, most) if excess(middle) <= enough else (least, middle - 1)
+    return least

@@ -1,0 +1,49 @@
+"""A schedule that a person wrote: a function in Python that makes scheduling calls."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import halide as hl
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
+from halidegym.envs.schedules.trusted_schedule import all_funcs
+from halidegym.native._core import CompileError, InvalidParameter
+
+
+def manual_schedule(problem: SchedulingProblem, function: Callable[..., Any]) -> ReferenceSchedule:
+    """The schedule that a function makes of a problem's pipeline.
+
+    Args:
+        problem: to schedule; its pipeline is copied.
+        function: its parameters are what it wants of the pipeline: `pipeline` is the `halide.Pipeline` itself, other
+            names are those of Funcs.
+
+    Raises:
+        InvalidParameter: a parameter is the name of no Func.
+        CompileError: Halide refuses a call.
+    """
+    name = getattr(function, "__name__", "manual")
+    pipeline = problem.pipeline()
+    # Also without the suffix that keeps a name unique in a process; of equal names, the last consumer's counts.
+    funcs = {key: f for f in all_funcs(pipeline) for key in (f.name().partition("$")[0], f.name())}
+    known = {**funcs, "pipeline": pipeline}
+    wanted = list(inspect.signature(function).parameters)
+    if missing := [parameter for parameter in wanted if parameter not in known]:
+        raise InvalidParameter(
+            f"The schedule {name} wants {missing[0]!r}, and the pipeline has no such Func: it has {', '.join(funcs)}; "
+            "`pipeline` is the pipeline itself"
+        )
+    try:
+        function(*(known[parameter] for parameter in wanted))
+        scheduled = hl.serialize_pipeline(pipeline)
+    except hl.HalideError as error:
+        raise CompileError(f"Halide refuses the schedule {name}: {error}") from error
+    try:
+        source = inspect.getsource(function)
+    except OSError:  # typed in at a prompt
+        source = ""
+    return ReferenceSchedule(problem, name, source, "", scheduled)

@@ -1,0 +1,67 @@
+"""Options of commands that show a schedule beside others."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import click
+
+from halidegym.agents.tuner.racing import SETTINGS
+from halidegym.envs.timing.measurements import TimingSettings
+
+REFERENCES = ("adams2019", "mullapudi2016")
+"""What Halide's own autoschedulers find."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What to show a schedule beside.
+
+    Attributes:
+        schedules: as `find_schedule` takes them; none, if nothing was asked for.
+        threads: to measure on; None for as many as the pipeline is scheduled for, at most the usable cores.
+    """
+
+    schedules: tuple[str, ...] = ()
+    threads: int | None = None
+
+    @property
+    def settings(self) -> TimingSettings:
+        """How to time."""
+        return replace(SETTINGS, threads=self.threads)
+
+
+_OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
+    click.option(
+        "--compare",
+        is_flag=True,
+        help="Time the schedule beside those of Halide's Adams2019 and Mullapudi2016 autoschedulers.",
+    ),
+    click.option(
+        "--manual",
+        metavar="FILE.py:FUNCTION",
+        multiple=True,
+        help="Time it beside this schedule of your own, too: a function whose parameters are named as Funcs; repeatable.",
+    ),
+    click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        help="Threads to measure on.  [default: the parallelism, at most the usable cores]",
+    ),
+)
+
+
+def beside_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command --compare, --manual and --threads, and hand them over as one, `beside`."""
+
+    @functools.wraps(command)
+    def with_beside(*args: Any, compare: bool, manual: tuple[str, ...], threads: int | None, **kwargs: Any) -> Any:
+        schedules = (*REFERENCES, *manual) if compare or manual else ()
+        return command(*args, beside=Beside(schedules, threads), **kwargs)
+
+    for option in reversed(_OPTIONS):
+        with_beside = option(with_beside)
+    return with_beside

@@ -1,0 +1,126 @@
+"""Runs of several people in one table: what was validated, machine by machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from halidegym.envs.timing.machine import Machine
+from halidegym.evaluation.benchmark.report.groups import groups_of
+from halidegym.evaluation.benchmark.report.statistics import Summary, summaries
+from halidegym.evaluation.benchmark.run import Run
+from halidegym.evaluation.benchmark.validation import validate
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An agent of a run with a budget.
+
+    Attributes:
+        run: name of its folder or file.
+        agent, budget: in words.
+        cost, run_time: how it compares with the run's baseline; None if it has no costs, or was not timed.
+    """
+
+    run: str
+    agent: str
+    budget: str
+    cost: Summary | None
+    run_time: Summary | None
+
+
+@dataclass(frozen=True)
+class Board:
+    """Entries that may be compared: of runs of the same contest on the same machine.
+
+    Attributes:
+        title: of the suite.
+        machine: that they ran on.
+        entries: the cheapest first, budget by budget.
+    """
+
+    title: str
+    machine: Machine
+    entries: Sequence[Entry]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A run that is not in the tables, and why."""
+
+    run: str
+    reason: str
+
+
+def leaderboard(
+    paths: Iterable[Path], on_run: Callable[[str], None] = lambda _: None
+) -> tuple[list[Board], list[Refused]]:
+    """Validate runs, and put those that are valid into tables. Their agents' code is not run, nor that of their pipelines.
+
+    Args:
+        paths: of folders and submissions.
+        on_run: called with the name of each that is begun.
+
+    Raises:
+        FormatError: one is no run, or damaged.
+    """
+    boards: dict[str, tuple[str, Machine, list[Entry]]] = {}
+    refused = []
+    for path in paths:
+        name = path.resolve().stem
+        on_run(name)
+        run = Run(path)
+        reason = _why_not(run)
+        if reason:
+            refused.append(Refused(name, reason))
+            continue
+        contest = hashlib.sha256(run.suite.contest.model_dump_json().encode()).hexdigest()
+        key = f"{run.header.machine.fingerprint} {run.header.parallelism} {contest}"
+        board = boards.setdefault(key, (run.suite.title, run.header.machine, []))
+        board[2].extend(_entries(name, run))
+    return [
+        Board(title, machine, sorted(_distinct(entries), key=_rank)) for title, machine, entries in boards.values()
+    ], refused
+
+
+def _why_not(run: Run) -> str:
+    missing = len(run.cells) - len(run.results())
+    if missing:
+        return f"{missing} of its {len(run.cells)} cells are missing"
+    false = [verdict for verdict in validate(run, own_pipelines=False) if verdict.kind == "false"]
+    return "" if not false else f"{len(false)} of its results are false, such as {false[0].file}: {false[0].reason}"
+
+
+def _entries(name: str, run: Run) -> list[Entry]:
+    entries = []
+    for group in groups_of(run):
+        costs = summaries({agent: group.cost_ratios(agent) for agent in group.agents}, group.baseline)
+        times = summaries({agent: group.speedups(agent) for agent in group.agents}, group.baseline)
+        for agent, by_pipeline in group.agents.items():
+            is_free = all(not result.budget for results in by_pipeline.values() for result in results)
+            budget = "its own end" if is_free else group.budget
+            entries.append(Entry(name, agent, budget, costs.get(agent), times.get(agent)))
+    return entries
+
+
+def _distinct(entries: Sequence[Entry]) -> list[Entry]:
+    """Without those that are there once a budget, although they have none."""
+    found: Mapping[tuple[str, str, str], Entry] = {(e.run, e.agent, e.budget): e for e in reversed(entries)}
+    return list(found.values())
+
+
+def _rank(entry: Entry) -> tuple[float, float]:
+    """Faster schedules first, then cheaper ones."""
+    time = entry.run_time.mean.value if entry.run_time else 0.0
+    return -time, -(entry.cost.mean.value if entry.cost else 0.0)
+
+
+def machine_label(machine: Machine) -> str:
+    """A machine in words."""
+    facts = dataclasses.asdict(machine)
+    return (
+        "{cpu}, {cores} cores, {memory_gib} GiB, Halide {halide_version}".format(**facts) + f", {machine.fingerprint}"
+    )

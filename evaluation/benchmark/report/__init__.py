@@ -1,0 +1,1 @@
+"""What a run says: scores, statistics, tables, plots, and pages of them."""

@@ -1,0 +1,211 @@
+"""What figures of several runs on several pipelines say.
+
+Means and intervals are those of Agarwal et al. 2021, "Deep Reinforcement Learning at the Edge of the Statistical Precipice",
+by their library rliable: of the logarithms of ratios, so that means are geometric. Differences are tested as Demšar 2006,
+"Statistical Comparisons of Classifiers over Multiple Data Sets", advises: Wilcoxon's signed ranks of the pipelines, with
+Holm's correction for the number of tests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halidegym.evaluation.benchmark.report.groups import Scores
+from halidegym.native._core import Error
+
+_RESAMPLES, _PROBABILITY_RESAMPLES, _PROFILE_RESAMPLES = 2000, 300, 300
+_LEVEL = 0.05
+#: Of fewer, even if all are better, Wilcoxon's test says nothing at this level.
+FEWEST_PIPELINES = 6
+
+Matrix: TypeAlias = NDArray[np.float64]  # [runs, pipelines]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with an interval of 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the ratios of an agent to the baseline say; above 1 is better.
+
+    Attributes:
+        pipelines: how many there are ratios of.
+        mean: geometric mean over pipelines and seeds, with the interval of other seeds and other pipelines.
+        over_seeds: the same, with the interval of other seeds on the same pipelines.
+        quartiles: geometric mean of the middle half of all runs.
+        improvement: probability that a run of the agent is better than one of the baseline, with that of other seeds.
+        verdict: "better", "worse" or "undecided"; empty for the baseline itself.
+    """
+
+    pipelines: int
+    mean: Estimate
+    over_seeds: Estimate
+    quartiles: Estimate
+    improvement: Estimate
+    verdict: str = ""
+
+
+def summaries(ratios: Mapping[str, Scores], baseline: str) -> dict[str, Summary]:
+    """Summarize the ratios of each agent that has some; those of the baseline must be among them.
+
+    Raises:
+        Error: rliable is not installed.
+    """
+    decided = _significant([(agent, baseline) for agent in ratios if agent != baseline], ratios)
+    found = {}
+    for agent, scores in ratios.items():
+        if not scores:
+            continue
+        mean = geometric_mean(scores, over_pipelines=True)
+        found[agent] = Summary(
+            len(scores),
+            mean,
+            geometric_mean(scores),
+            _interval(_logs(scores, scores), lambda x: np.exp([_metrics().aggregate_iqm(x)]), over_pipelines=True),
+            Estimate(0.5, 0.5, 0.5) if agent == baseline else _improvement(scores, ratios[baseline]),
+            "" if agent == baseline else _verdict(mean.value) if (agent, baseline) in decided else "undecided",
+        )
+    return found
+
+
+def geometric_mean(scores: Scores, *, over_pipelines: bool = False) -> Estimate:
+    """The geometric mean over pipelines of those over runs, with the interval of other runs, and of other pipelines, too."""
+    return _interval(_logs(scores, scores), lambda x: np.array([np.exp(x.mean())]), over_pipelines=over_pipelines)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two agents.
+
+    Attributes:
+        ratio: how many times better the first one is, geometric mean over the pipelines that both have figures of.
+        is_significant: whether the difference is.
+    """
+
+    ratio: float
+    is_significant: bool
+
+
+def pairs(ratios: Mapping[str, Scores]) -> dict[tuple[str, str], Pair]:
+    """Compare each agent with each other one; the tests are corrected for their number."""
+    present = [agent for agent, scores in ratios.items() if scores]
+    decided = _significant(list(itertools.combinations(present, 2)), ratios)
+    return {
+        (a, b): Pair(float(np.exp(_differences(ratios[a], ratios[b]).mean())), bool({(a, b), (b, a)} & decided))
+        for a, b in itertools.permutations(present, 2)
+        if set(ratios[a]) & set(ratios[b])
+    }
+
+
+def profiles(scores: Mapping[str, Scores], thresholds: Sequence[float]) -> dict[str, list[Estimate]]:
+    """By agent the shares of runs that are above each threshold, with intervals of other seeds."""
+    with _seeded():
+        values, intervals = _library().create_performance_profile(
+            {agent: _matrix(each, each) for agent, each in scores.items() if each},
+            np.array(thresholds),
+            reps=_PROFILE_RESAMPLES,
+        )
+    return {
+        agent: [Estimate(*map(float, point)) for point in zip(values[agent], *intervals[agent], strict=True)]
+        for agent in values
+    }
+
+
+def _improvement(scores: Scores, others: Scores) -> Estimate:
+    """The probability that a run is better than one of the others on the same pipeline."""
+    both = _logs(scores, scores), _logs(others, scores)
+    return _interval(both, lambda x, y: np.array([_metrics().probability_of_improvement(x, y)]))
+
+
+def _verdict(ratio: float) -> str:
+    return "better" if ratio > 1 else "worse"
+
+
+def _significant(wanted: Sequence[tuple[str, str]], ratios: Mapping[str, Scores]) -> set[tuple[str, str]]:
+    """Those pairs of agents whose difference is significant, corrected for the number of pairs."""
+    from scipy.stats import wilcoxon
+
+    p_values = {}
+    for a, b in wanted:
+        differences = _differences(ratios[a], ratios[b])
+        # Equal schedules differ by what rounding leaves.
+        differences = differences[np.abs(differences) > 1e-9]
+        if len(differences) >= FEWEST_PIPELINES:
+            p_values[a, b] = float(wilcoxon(differences, method="exact").pvalue)
+    ordered = sorted(p_values, key=lambda pair: p_values[pair])
+    decided = set()
+    for rank, pair in enumerate(ordered):
+        if p_values[pair] * (len(wanted) - rank) > _LEVEL:
+            break
+        decided.add(pair)
+    return decided
+
+
+def _differences(a: Scores, b: Scores) -> Matrix:
+    """Per pipeline that both have, the difference of the mean logarithms."""
+    common = [pipeline for pipeline in a if pipeline in b]
+    return np.array([np.log(a[pipeline]).mean() - np.log(b[pipeline]).mean() for pipeline in common])
+
+
+def _logs(scores: Scores, pipelines: Scores) -> Matrix:
+    return np.asarray(np.log(_matrix(scores, pipelines)))
+
+
+def _matrix(scores: Scores, pipelines: Scores) -> Matrix:
+    """One row a run; where pipelines have different numbers of runs, the first ones."""
+    columns = [scores[pipeline] for pipeline in pipelines]
+    runs = min(map(len, columns))
+    return np.stack([np.array(column[:runs], dtype=np.float64) for column in columns], axis=1)
+
+
+def _interval(
+    scores: Matrix | tuple[Matrix, ...], estimate: Callable[..., Matrix], *, over_pipelines: bool = False
+) -> Estimate:
+    is_pair = isinstance(scores, tuple)
+    with _seeded():
+        values, intervals = _library().get_interval_estimates(
+            {"": list(scores) if is_pair else scores},
+            estimate,
+            task_bootstrap=over_pipelines,
+            reps=_PROBABILITY_RESAMPLES if is_pair else _RESAMPLES,
+        )
+    ((low,), (high,)) = intervals[""]
+    return Estimate(float(values[""][0]), float(low), float(high))
+
+
+@contextlib.contextmanager
+def _seeded() -> Iterator[None]:
+    """Make rliable's draws the same each time; it draws from NumPy's global generator, which is left as it was."""
+    state = np.random.get_state()  # noqa: NPY002
+    np.random.seed(0)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+
+
+def _library() -> Any:
+    try:
+        from rliable import library
+    except ImportError as error:
+        raise Error("The statistics need rliable: pip install 'halidegym[bench]'") from error
+    return library
+
+
+def _metrics() -> Any:
+    from rliable import metrics
+
+    return metrics

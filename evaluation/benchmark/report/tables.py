@@ -1,0 +1,143 @@
+"""The tables of a report: a header, and lines of cells."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from halidegym.evaluation.benchmark.cells import CellResult
+from halidegym.evaluation.benchmark.report.groups import Group, Scores, cost_of
+from halidegym.evaluation.benchmark.report.statistics import Estimate, Pair, Summary
+from halidegym.evaluation.benchmark.run import Run
+
+Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]
+
+
+def overview(run: Run) -> Table:
+    """What was run, and where."""
+    suite, machine, results = run.suite, run.header.machine, run.results()
+    failed = sum(bool(result.failure) for result in results.values())
+    searched = sum(result.count("seconds") or 0 for result in results.values())
+    facts = {
+        "pipelines": ", ".join(suite.pipelines),
+        "agents": ", ".join(suite.agents),
+        "seeds": ", ".join(map(str, suite.seeds)),
+        "budgets": "; ".join(budget.label for budget in suite.budgets),
+        "baseline": suite.baseline,
+        "target, cores scheduled for": f"{suite.target}, {run.header.parallelism}",
+        "machine": f"{machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, fingerprint {machine.fingerprint}",
+        "versions": f"halidegym {run.header.version}, Halide {machine.halide_version}",
+        "cells": f"{len(results)} of {len(run.cells)} done, {failed} of them failed; {searched:,.0f} s of search",
+    }
+    return ("", ""), list(facts.items())
+
+
+def summary_table(group: Group, found: Mapping[str, Summary]) -> Table:
+    """A line an agent: means with their intervals, and whether the difference from the baseline is significant."""
+    header = (
+        "agent", "mean", "95 %, pipelines and seeds", "95 %, seeds", "interquartile mean", "95 % of that",
+        "P(better than baseline)", "95 % of that", "pipelines", "verdict",
+    )  # fmt: skip
+    lines = [
+        (
+            agent,
+            f"{each.mean.value:.3f}",
+            _range(each.mean),
+            _range(each.over_seeds),
+            f"{each.quartiles.value:.3f}",
+            _range(each.quartiles),
+            f"{each.improvement.value:.2f}",
+            _range(each.improvement, 2),
+            f"{each.pipelines} of {len(group.pipelines)}",
+            each.verdict or "baseline",
+        )
+        for agent, each in found.items()
+    ]
+    return header, lines
+
+
+def ratio_table(group: Group, ratios: Mapping[str, Scores]) -> Table:
+    """By pipeline the ratio of each agent to the baseline, geometric mean over seeds; and over the pipelines."""
+    present = {agent: {p: statistics.geometric_mean(r) for p, r in scores.items()} for agent, scores in ratios.items()}
+    present = {agent: means for agent, means in present.items() if means}
+    lines = [(pipeline, *(_number(means.get(pipeline)) for means in present.values())) for pipeline in group.pipelines]
+    total = [statistics.geometric_mean(means.values()) for means in present.values()]
+    return ("pipeline", *present), [*lines, ("geometric mean", *(f"{mean:.3f}" for mean in total))]
+
+
+def cost_table(group: Group) -> Table:
+    """Cost and expansions a pass of each agent, as in MB2FBS, Tables 2 and 3: means over seeds."""
+    agents = [agent for agent in group.agents if group.scores(agent, cost_of)]
+    lines = []
+    for pipeline in group.pipelines:
+        line = [pipeline]
+        for agent in agents:
+            costs = group.scores(agent, cost_of).get(pipeline)
+            expansions = group.scores(agent, _expansions).get(pipeline)
+            cost = "-" if costs is None else f"{statistics.geometric_mean(costs):.6g}"
+            line += [cost if expansions is None else f"{cost} / {statistics.fmean(expansions):,.0f}"]
+        lines.append(line)
+    return ("pipeline", *agents), lines
+
+
+def effort_table(group: Group) -> Table:
+    """What the searches took: geometric means over pipelines and seeds, and the share that failed."""
+    header = ("agent", "seconds", "of its budget", "evaluations", "expansions", "measurements", "failed")
+    lines = []
+    for agent, by_pipeline in group.agents.items():
+        results = [result for found in by_pipeline.values() for result in found]
+        shares = [used for result in results if (used := _share_of_budget(result)) is not None]
+        counts = [_mean_count(results, name) for name in ("evaluations", "expansions", "measurements")]
+        share = f"{statistics.median(shares):.0%}" if shares else "-"
+        failed = sum(bool(result.failure) for result in results)
+        lines.append((agent, _mean_count(results, "seconds", "{:.3g}"), share, *counts, f"{failed} of {len(results)}"))
+    return header, lines
+
+
+def pair_table(agents: Sequence[str], found: Mapping[tuple[str, str], Pair]) -> Table:
+    """How many times better the agent of the line is than that of the column; bold where that is significant."""
+    present = [agent for agent in agents if any(agent in pair for pair in found)]
+    lines = []
+    for a in present:
+        cells = [found.get((a, b)) for b in present]
+        lines.append((a, *("" if c is None else _bold(f"{c.ratio:.3f}", c.is_significant) for c in cells)))
+    return ("", *present), lines
+
+
+def failure_table(run: Run) -> Table:
+    """The cells that failed, and why."""
+    lines = [
+        (run.cells[name].label, result.failure.splitlines()[0][:300])
+        for name, result in run.results().items()
+        if result.failure
+    ]
+    return ("cell", "reason"), lines
+
+
+def _expansions(result: CellResult) -> float | None:
+    expansions = result.count("expansions")
+    return None if expansions is None or result.plan is None else expansions / max(1, len(result.plan["pass_costs"]))
+
+
+def _share_of_budget(result: CellResult) -> float | None:
+    """How much of the budget was used, of its limit that was used up the most."""
+    taken = [(result.count(name), allowed) for name, allowed in result.budget.items()]
+    return max((count / allowed for count, allowed in taken if count is not None), default=None)
+
+
+def _mean_count(results: Sequence[CellResult], name: str, text: str = "{:,.0f}") -> str:
+    counts = [count for result in results if (count := result.count(name))]
+    return text.format(statistics.geometric_mean(counts)) if counts else "-"
+
+
+def _range(estimate: Estimate, digits: int = 3) -> str:
+    return f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _bold(text: str, is_bold: bool) -> str:
+    return f"**{text}**" if is_bold else text

@@ -1,0 +1,79 @@
+"""The best schedules of a plan, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from halidegym.agents.plan import Plan
+from halidegym.agents.proposals import distinct, neighbours, proposal_of
+from halidegym.agents.tuner.plan import Finalist, TunedPlan
+from halidegym.envs.schedules.schedule import Schedule
+
+# Neighbours that are drawn for each schedule that a search lacks.
+_DRAWN = 16
+
+
+@dataclass(frozen=True)
+class Best:
+    """One of the best schedules.
+
+    Attributes:
+        schedule: the schedule.
+        words: what there is to say of it.
+        cost: by the cost model; None if it was chosen by run time.
+    """
+
+    schedule: Schedule
+    words: str
+    cost: float | None = None
+
+
+def best_schedules(plan: Plan, count: int) -> list[Best]:
+    """The best schedules, best first, up to `count` different ones.
+
+    Most searches end with few. Where they are too few, the cheapest of some neighbours join, which differ from the plan's
+    schedule by a decision and what follows from it.
+    """
+    if isinstance(plan, TunedPlan):
+        timed = (Best(finalist.schedule, run_time_words(plan, finalist)) for finalist in plan.finalists)
+        return list(islice(_different(timed), count))
+    found = list(islice(_different(_candidates(plan)), count))
+    if len(found) < count:
+        found = sorted([*found, *_neighbours(plan, _DRAWN * count)], key=lambda best: best.cost or 0.0)
+    return list(islice(_different(found), count))
+
+
+def run_time_words(plan: TunedPlan, finalist: Finalist) -> str:
+    """How long a schedule took, and the baseline beside it."""
+    if plan.baseline_time is None:
+        return "nothing was timed; this is what Adams2019's search found"
+    interval = f"[{finalist.low:.2f}, {finalist.high:.2f}]"
+    times = f"{finalist.run_time * 1e3:.3f} ms against {plan.baseline_time * 1e3:.3f} ms"
+    return f"{times}, {finalist.speedup:.2f} {interval} times as fast as {plan.baseline}"
+
+
+def _by_cost(schedule: Schedule, cost: float) -> Best:
+    return Best(schedule, f"cost {cost:.6g}", cost)
+
+
+def _candidates(plan: Plan) -> Iterator[Best]:
+    for candidate in plan.candidates:
+        yield _by_cost(plan.schedule_of(candidate), candidate.cost)
+
+
+def _neighbours(plan: Plan, count: int) -> Iterator[Best]:
+    problem = plan.schedule.problem
+    begin = proposal_of("plan", plan.rules.space(problem), plan.actions)
+    for proposal in islice(distinct(problem, neighbours(begin, plan.seed)), count):
+        yield _by_cost(Schedule.from_state(problem, proposal.state), proposal.state.cost())
+
+
+def _different(schedules: Iterable[Best]) -> Iterator[Best]:
+    """Without those whose decisions lead to the same program as better ones'."""
+    seen = set()
+    for best in schedules:
+        if best.schedule.directives not in seen:
+            seen.add(best.schedule.directives)
+            yield best

@@ -1,0 +1,53 @@
+"""The schedule of a plan beside those of others, in cost and run time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+
+from rich.table import Table
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.timing.machine import this_machine
+from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.envs.timing.timers import RecordingTimer
+from halidegym.evaluation.arguments.schedule import Contender, find_schedule, needs_search
+from halidegym.evaluation.output.best_schedules import Best
+from halidegym.evaluation.output.progress import steps_bar
+from halidegym.evaluation.timings.side_by_side import rows_table, side_by_side
+
+
+def check_others(problem: SchedulingProblem, others: Sequence[str]) -> None:
+    """Refuse, before any search, what stands for no schedule.
+
+    Raises:
+        InvalidParameter: one of the others does.
+    """
+    for name in others:
+        if not needs_search(name):
+            find_schedule(problem, name)
+
+
+def beside_table(problem: SchedulingProblem, best: Best, others: Sequence[str], settings: TimingSettings) -> Table:
+    """Time a schedule in turns with others, and tell how fast each is relative to the first of these.
+
+    Args:
+        problem: of all of them.
+        best: the schedule in question; it comes last.
+        others: as `find_schedule` takes them.
+        settings: how to time.
+
+    Raises:
+        InvalidParameter: one of the others stands for no schedule.
+        Error: the trusted schedule fails.
+    """
+    with closing(RecordingTimer(settings=settings)) as timer, steps_bar(len(others) + 1) as on_step:
+        found = {}
+        for name in others:
+            on_step(f"searching: {name}")
+            found[name] = find_schedule(problem, name)
+        ours = Contender("this one", best.schedule, best.cost)
+        on_step("compiling and timing")
+        rows = side_by_side(problem, [*(found[name] for name in others), ours], timer)
+        threads = timer.stopwatch.threads_for(problem)
+    return rows_table(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows)

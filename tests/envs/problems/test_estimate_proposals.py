@@ -1,0 +1,127 @@
+"""Estimates proposed from the sizes of example inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import halide as hl
+import pytest
+
+from halidegym.envs.problems.snapshot import Estimate
+from halidegym.envs.sources import load_problem
+from halidegym.native._core import InvalidParameter
+
+TARGET = "x86-64-linux-avx-avx2-f16c-fma-sse41"
+X, Y, C = hl.Var("x"), hl.Var("y"), hl.Var("c")
+
+
+def image(dimensions: int = 2) -> hl.ImageParam:
+    return hl.ImageParam(hl.UInt(8), dimensions, "image")
+
+
+def stencil() -> hl.Func:
+    source, out = image(), hl.Func("out")
+    out[X, Y] = source[X - 1, Y] + source[X + 2, Y - 3]
+    return out
+
+
+def halved() -> hl.Func:
+    source, out = image(), hl.Func("out")
+    out[X, Y] = source[2 * X - 1, Y] + source[2 * X + 1, 2 * Y]
+    return out
+
+
+def grey() -> hl.Func:
+    source, out = image(3), hl.Func("out")
+    out[X, Y] = source[X, Y, 0] + source[X, Y, 1] + source[X + 1, Y, 2]
+    return out
+
+
+def clamped() -> hl.Func:
+    source, out = image(), hl.Func("out")
+    inside = hl.BoundaryConditions.repeat_edge(source)
+    out[X, Y] = inside[X - 1, Y] + inside[X + 1, Y]
+    return out
+
+
+def transposed() -> hl.Func:
+    source, out = image(), hl.Func("out")
+    out[X, Y] = source[Y, X]
+    return out
+
+
+def told() -> hl.Func:
+    out = clamped()
+    out.set_estimates([(0, 7), (0, 8)])
+    return out
+
+
+def with_scalars() -> hl.Func:
+    source, out = image(), hl.Func("out")
+    shift, radius, ranged = (
+        hl.Param(hl.Int(32), "shift", 5),
+        hl.Param(hl.Int(32), "radius"),
+        hl.Param(hl.Int(32), "ranged"),
+    )
+    ranged.set_range(2, 8)
+    out[X, Y] = source[X + shift, Y + radius] + source[X + ranged, Y]
+    return out
+
+
+def proposed(build: Callable[[], hl.Func], **examples: tuple[int, ...]) -> dict[str, Estimate]:
+    """What is proposed; inputs are then large enough for all that is read."""
+    found: dict[str, Estimate] = {}
+    problem = load_problem(build, target=TARGET, parallelism=1, example_inputs=examples, on_proposal=found.update)
+    assert problem.name == build.__name__
+    assert problem.undersized_inputs() == []
+    return {name.partition("$")[0]: estimate for name, estimate in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("build", "size", "region"),
+    [
+        (stencil, (1920, 1080), [(1, 1917), (3, 1077)]),
+        (halved, (1920, 1080), [(1, 959), (0, 540)]),
+        (grey, (640, 480, 3), [(0, 639), (0, 480)]),
+        (clamped, (640, 480), [(0, 640), (0, 480)]),
+        (transposed, (640, 480), [(0, 480), (0, 480)]),
+    ],
+)
+def test_outputs_are_as_large_as_inputs_allow(
+    build: Callable[[], hl.Func], size: tuple[int, ...], region: list[tuple[int, int]]
+) -> None:
+    found = proposed(build, image=size)
+    assert found == {"image": [(0, extent) for extent in size], "out": region}
+
+
+def test_what_the_pipeline_says_is_not_proposed() -> None:
+    assert set(proposed(told, image=(640, 480))) == {"image"}
+
+
+def test_scalars_are_their_value_or_the_middle_of_their_range_or_one() -> None:
+    found = proposed(with_scalars, image=(640, 480))
+    assert {name: found[name] for name in ("shift", "radius", "ranged")} == {"shift": 5, "radius": 1, "ranged": 5}
+    assert found["out"] == [(0, 635), (0, 479)]
+
+
+@pytest.mark.parametrize(
+    ("examples", "said"),
+    [
+        ({"photo": (640, 480)}, "no input 'photo'"),
+        ({"image": (640,)}, "give 2 extents"),
+        ({"image": (640, 0)}, "at least 1"),
+    ],
+)
+def test_examples_have_to_fit(examples: dict[str, tuple[int, ...]], said: str) -> None:
+    with pytest.raises(InvalidParameter, match=said):
+        proposed(stencil, **examples)
+
+
+def test_every_input_needs_a_size() -> None:
+    def two() -> hl.Func:
+        other, out = hl.ImageParam(hl.UInt(8), 1, "other"), hl.Func("out")
+        out[X, Y] = image()[X, Y] + other[X]
+        return out
+
+    with pytest.raises(InvalidParameter, match="--estimate-from other=EXTENT"):
+        proposed(two, image=(640, 480))

@@ -1,0 +1,169 @@
+"""`halidegym report` and `halidegym leaderboard`: what they show of runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite
+
+SETTINGS = {
+    "title": "Toys & <others>",
+    "budgets": [{"evaluations": 50}, {"baseline_seconds": 1}],
+    "agents": SUITE["agents"]
+    | {
+        "Mullapudi | 2016": {"agent": "reference.Mullapudi2016", "deterministic": True, "budgets": []},
+        "refused": {"agent": "reference.Adams2019", "deterministic": True, "budgets": [{"evaluations": 50}]},
+    },
+    "measurement": {"rounds": 6, "sample_seconds": 0.05, "threads": 1, "seeds": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_suite(tmp_path_factory.mktemp("report"), **SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def report(run: Path) -> Path:
+    result = halidegym("report", run)
+    assert result.exit_code == 0, result.output
+    assert str(run / "report" / "report.html") in result.output.replace("\n", "")
+    return run / "report"
+
+
+def rows(path: Path) -> dict[str, dict[str, str]]:
+    with path.open(newline="") as file:
+        return {row[next(iter(row))]: row for row in csv.DictReader(file)}
+
+
+def test_the_tables_have_what_the_cells_have(run: Path, report: Path) -> None:
+    costs: dict[tuple[str, str], list[float]] = {}
+    for file in cell_files(run).values():
+        if file["cell"]["budget"] in (None, {"evaluations": 50}) and file["plan"] is not None:
+            costs.setdefault((file["cell"]["pipeline"], file["cell"]["agent"]), []).append(file["plan"]["cost"])
+    by_pipeline = rows(report / "tables" / "1-cost-pipelines.csv")
+    means = []
+    for pipeline in SUITE["pipelines"]:
+        (beam,), (a, b) = costs[pipeline, "beam"], costs[pipeline, "random"]
+        means.append(beam / (a * b) ** 0.5)
+        assert by_pipeline[pipeline]["random"] == f"{means[-1]:.3f}"
+    summary = rows(report / "tables" / "1-cost-summary.csv")
+    assert summary["random"]["mean"] == by_pipeline["geometric mean"]["random"] == f"{(means[0] * means[1]) ** 0.5:.3f}"
+    assert (summary["random"]["pipelines"], summary["random"]["verdict"]) == ("2 of 2", "undecided")
+    assert set(summary) == {"beam", "random"}, "the others have no costs"
+    assert summary["beam"]["mean"] == "1.000"
+    effort = rows(report / "tables" / "1-effort.csv")
+    assert (effort["random"]["evaluations"], effort["random"]["of its budget"]) == ("50", "100%")
+    assert effort["refused"]["failed"] == "2 of 2"
+    assert "cannot stop after a number of evaluations" in (report / "tables" / "failures.csv").read_text()
+
+
+def test_run_times_are_those_that_were_measured(run: Path, report: Path) -> None:
+    summary = rows(report / "tables" / "1-time-summary.csv")
+    assert set(summary) == {"beam", "random", "Mullapudi | 2016"}
+    timings = [json.loads(path.read_text()) for path in sorted((run / "timings").glob("*.json"))]
+    ratios = {timing["pipeline"]: timing["comparisons"] for timing in timings}
+    by_pipeline = rows(report / "tables" / "1-time-pipelines.csv")
+    for file in cell_files(run).values():
+        if file["cell"]["agent"] == "Mullapudi | 2016":
+            pipeline = file["cell"]["pipeline"]
+            assert by_pipeline[pipeline]["Mullapudi | 2016"] == f"{ratios[pipeline][file['schedule_key']]['ratio']:.3f}"
+
+
+class _Page(HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.words = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value for name, value in attrs if name in ("src", "href") and value]
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_the_page_holds_everything_itself(report: Path) -> None:
+    text = (report / "report.html").read_text()
+    page = _Page(text)
+    markdown = (report / "report.md").read_text()
+    plots = re.findall(r"\]\((plots/[\w.-]+)\)", markdown)
+    assert {Path(plot).stem for plot in plots} >= {
+        f"{group}-{name}"
+        for group in (1, 2)
+        for name in ("cost-means", "cost-bars", "cost-profile", "time-means", "anytime-evaluations", "anytime-seconds")
+    }
+    assert all("<svg" in (report / plot).read_text() for plot in plots)
+    assert len(page.links) == page.tags.count("img") == len(plots)
+    assert all(link.startswith("data:image/svg+xml;base64,") for link in page.links)
+    assert page.tags.count("table") == markdown.count("<!-- table:")
+    assert "script" not in page.tags and "others" not in page.tags and "<!-- " not in text
+    assert "Toys & <others>" in page.words and "the baseline's seconds" in page.words
+
+
+def test_a_run_that_has_not_ended_is_reported_as_far_as_it_is(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy, ignore=shutil.ignore_patterns("timings", "report"))
+    for path in (copy / "cells").glob("toy_scan-random*"):
+        path.unlink()
+    assert halidegym("report", copy, "--output", tmp_path / "report").exit_code == 0
+    assert rows(tmp_path / "report" / "tables" / "1-cost-summary.csv")["random"]["pipelines"] == "1 of 2"
+    for path in (copy / "cells").glob("*"):
+        path.unlink()
+    result = halidegym("report", copy)
+    assert (result.exit_code, "has no result of its baseline" in result.output) == (2, True)
+
+
+def test_leaderboards_have_what_is_valid_machine_by_machine(run: Path, tmp_path: Path) -> None:
+    first, second, other, false = (tmp_path / name for name in ("first.zip", "second.zip", "other", "false"))
+    for path in (first, second):
+        assert halidegym("validate", run, "--submission", path).exit_code == 0
+    shutil.copytree(run, other)
+    shutil.copytree(run, false)
+    header = json.loads((other / "run.json").read_text())
+    machine = json.loads((next((other / "cells").glob("*.json"))).read_text())["machine"]
+    header["machine"]["cpu"] = "another"
+    (other / "run.json").write_text(json.dumps(header))
+    from halidegym.evaluation.benchmark.run import Run
+
+    fingerprint = Run(other).header.machine.fingerprint
+    for path in (other / "cells").glob("*.json"):
+        path.write_text(path.read_text().replace(machine, fingerprint))
+    path = next((false / "cells").glob("*beam*.json"))
+    document = json.loads(path.read_text())
+    document["plan"]["cost"] *= 0.5
+    path.write_text(json.dumps(document))
+    result = halidegym("leaderboard", first, second, other, false)
+    assert result.exit_code == 0, result.output
+    one, two = result.output.split("another, ")
+    assert all(one.count(f"{name} ") == two.count("other │ ") for name in ("first", "second"))
+    assert machine in one and fingerprint in two
+    assert (
+        "false is left out: 2 of its results are false, such as cells/" in result.output
+        or "false is left out: 1" in two
+    )
+    assert halidegym("leaderboard", false).exit_code == 1
+
+
+def test_leaderboards_run_no_code_of_others(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    (tmp_path / "theirs.py").write_text("raise SystemExit('it was run')")
+    for path in (copy / "run.json", *(copy / "cells").glob("*.json")):
+        path.write_text(path.read_text().replace('"toy_blur"', f'"{tmp_path}/theirs.py:build"'))
+    result = halidegym("leaderboard", copy)
+    assert result.exit_code == 1
+    assert "it was run" not in result.output
+    assert "are missing" in result.output

@@ -1,0 +1,97 @@
+"""Statistics of reports, on figures whose answer is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from halidegym.evaluation.benchmark.report.groups import Scores
+from halidegym.evaluation.benchmark.report.statistics import (
+    FEWEST_PIPELINES,
+    geometric_mean,
+    pairs,
+    profiles,
+    summaries,
+)
+
+ALL = 8
+
+
+def scores(*ratios: float, pipelines: int = ALL) -> Scores:
+    """The same runs on each pipeline."""
+    return {f"p{number}": list(ratios) for number in range(pipelines)}
+
+
+def test_what_is_twice_as_good_everywhere() -> None:
+    found = summaries({"base": scores(1), "twice": scores(2, 2, 2)}, "base")
+    twice = found["twice"]
+    assert twice.pipelines == ALL
+    for estimate in (twice.mean, twice.over_seeds, twice.quartiles):
+        assert (estimate.value, estimate.low, estimate.high) == pytest.approx((2, 2, 2))
+    assert (twice.improvement.value, twice.verdict) == (1, "better")
+    assert (found["base"].improvement.value, found["base"].verdict) == (0.5, "")
+    assert summaries({"base": scores(1), "half": scores(0.5)}, "base")["half"].verdict == "worse"
+
+
+def test_means_are_geometric_and_intervals_have_their_sources() -> None:
+    found = summaries({"base": scores(1), "seeds": scores(0.5, 2)}, "base")["seeds"]
+    assert found.mean.value == pytest.approx(1)
+    assert found.over_seeds.low < 1 < found.over_seeds.high
+    assert found.verdict == "undecided"
+    over = {f"p{number}": [2.0 if number % 2 else 0.5] for number in range(ALL)}
+    found = summaries({"base": scores(1), "pipelines": over}, "base")["pipelines"]
+    assert (found.over_seeds.low, found.over_seeds.high) == pytest.approx((1, 1)), "no seed makes a difference"
+    assert found.mean.low < 0.9 and found.mean.high > 1.1
+    assert found.improvement.value == 0.5
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    generator, trials = np.random.default_rng(0), 40
+    covered = 0
+    for _ in range(trials):
+        drawn = {f"p{number}": list(np.exp(generator.normal(0.2, 0.3, 5))) for number in range(20)}
+        estimate = geometric_mean(drawn)
+        covered += estimate.low <= np.exp(0.2) <= estimate.high
+    assert covered >= 0.8 * trials
+
+
+def test_few_pipelines_decide_nothing() -> None:
+    few = FEWEST_PIPELINES - 1
+    found = summaries({"base": scores(1, pipelines=few), "twice": scores(2, pipelines=few)}, "base")
+    assert found["twice"].verdict == "undecided"
+    mixed = {name: [1.0 if number > few - 1 else 2.0] for number, name in enumerate(scores(1))}
+    assert summaries({"base": scores(1), "mixed": mixed}, "base")["mixed"].verdict == "undecided", (
+        "equal ones do not count"
+    )
+
+
+def test_tests_are_corrected_for_their_number() -> None:
+    six = {f"p{number}": [2.0 + 0.1 * number] for number in range(6)}
+    base = scores(1, pipelines=6)
+    assert summaries({"base": base, "a": six}, "base")["a"].verdict == "better"
+    assert summaries({"base": base, "a": six, "b": six}, "base")["a"].verdict == "undecided"
+    found = pairs({"base": scores(1), "a": scores(2), "b": scores(3)})
+    assert found["a", "b"].ratio == pytest.approx(2 / 3)
+    assert found["a", "b"].is_significant and found["b", "a"].is_significant
+    others = {str(number): scores(1.0) for number in range(10)}
+    assert not pairs({"a": scores(2), "b": scores(3)} | others)["a", "b"].is_significant
+
+
+def test_agents_are_compared_where_both_have_figures() -> None:
+    some = {"p0": [2.0], "p1": [2.0, 2.0]}
+    found = summaries({"base": scores(1), "some": some, "none": {}}, "base")
+    assert (found["some"].pipelines, "none" in found) == (2, False)
+    assert ("some", "none") not in pairs({"base": scores(1), "some": some, "none": {}})
+
+
+def test_profiles_are_shares_of_runs() -> None:
+    (points,) = profiles({"agent": scores(1, 0.5)}, [0.4, 0.6, 0.99]).values()
+    assert [point.value for point in points] == [1, 0.5, 0.5]
+    assert points[0].low == 1 and points[1].low < 0.5 < points[1].high
+
+
+def test_they_are_the_same_each_time_and_leave_the_global_generator_alone() -> None:
+    before = np.random.get_state()[1].copy()  # type: ignore[index]  # noqa: NPY002
+    first = summaries({"base": scores(1), "agent": scores(0.5, 2, 3)}, "base")
+    assert first == summaries({"base": scores(1), "agent": scores(0.5, 2, 3)}, "base")
+    assert (np.random.get_state()[1] == before).all()  # type: ignore[index]  # noqa: NPY002
