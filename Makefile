@@ -47,7 +47,7 @@ install-test: .venv-test/bin/pip
 	pip install --quiet --no-compile $(BUILD_TOOLS) $(TORCH)
 	pip install --quiet --no-compile --no-build-isolation -Cbuild-dir=build/test '.[train,bench,dev]'
 
-demo: install-demo  ## Schedule five pipelines in seven ways, and measure the results
+demo: install-demo  ## Schedule six pipelines in eleven ways, measure the results, and write a report
 	.venv-demo/bin/halidegym demo
 
 # Update stages, several outputs, Tuples, odd sizes, reductions, predicates. The plugin takes half of the time, and up to

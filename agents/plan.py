@@ -240,5 +240,5 @@ def _candidates(entries: Any) -> tuple[Candidate, ...]:
     return tuple(checked_fields(Candidate(cost=entry["cost"], actions=tuple(entry["actions"]))) for entry in entries)
 
 
-def _incomplete(path: str, error: Exception) -> FormatError:
+def _incomplete(path: str | Path, error: Exception) -> FormatError:
     return FormatError(f"{path} is an incomplete plan, or damaged ({error!r}); save the plan again")

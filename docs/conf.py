@@ -7,6 +7,7 @@ import pkgutil
 import posixpath
 import re
 
+import click
 from docutils import nodes
 from docutils.utils import new_document
 from myst_parser.parsers.sphinx_ import MystParser
@@ -23,6 +24,8 @@ version = release = halidegym.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "sphinx_copybutton"]
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_title = f"halidegym {release}"
 html_theme_options = {"navigation_with_keys": True}
 copybutton_prompt_text = "$ "
@@ -37,7 +40,9 @@ napoleon_use_ivar = True
 suppress_warnings = ["ref.python"]  # errors are public in two modules
 
 _DOCSTRING = re.compile(r"^<!-- docstring: (\S+) -->$", re.MULTILINE)
-_FOLDER = "\n```{toctree}\n:glob:\n:hidden:\n\n*\n```\n"
+_VERBATIM = re.compile(r"\x08\n(.*?)(?=\n\n|\Z)", re.DOTALL)
+_LINK = re.compile(r"\]\(([\w-]+)\.md\)")
+_FOLDER = "\n```{toctree}\n:hidden:\n\n%s\n```\n"
 _MORE = "\n```{toctree}\n:caption: More\n:hidden:\n\n%s\n```\n"
 
 
@@ -57,7 +62,12 @@ def _complete_page(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put docstrings where a page asks for them, the pages of a folder below its index, and what the front page forgets."""
     source[0] = _DOCSTRING.sub(lambda found: inspect.cleandoc(pkgutil.resolve_name(found[1]).__doc__), source[0])
     if docname.endswith("/index"):
-        source[0] += _FOLDER
+        folder = posixpath.dirname(docname)
+        pages = {posixpath.basename(page) for page in app.env.found_docs if posixpath.dirname(page) == folder} - {
+            "index"
+        }
+        linked = [page for page in dict.fromkeys(_LINK.findall(source[0])) if page in pages]
+        source[0] += _FOLDER % "\n".join([*linked, *sorted(pages.difference(linked))])
     elif docname == "index":
         mentioned = {line.removeprefix("/") for line in source[0].splitlines()} | {"index"}
         source[0] += _MORE % "\n".join(sorted(_roots(app.env.found_docs) - mentioned))
@@ -75,9 +85,26 @@ def _as_markdown(app: Sphinx, what: str, name: str, documented: object, options:
     lines[:] = [".. markdown::", "", *(f"   {line}" for line in lines), ""] if lines else []
 
 
+def _help_as_markdown(app: Sphinx, context: click.Context, lines: list[str]) -> None:
+    """The help of a command, in which paragraphs that click leaves as they are become blocks."""
+    text = _VERBATIM.sub(r"```text\n\1\n```", inspect.cleandoc(context.command.help or ""))
+    lines[:] = [".. markdown::", "", *(f"   {line}" for line in text.splitlines()), ""]
+
+
+def _help_as_it_is(app: Sphinx, context: click.Context, lines: list[str]) -> None:
+    """The help of options, in which nothing but backticks is markup."""
+    for index, line in enumerate(lines):
+        if line.startswith("    ") and line.strip()[:1] != ":":
+            parts = line.split("`")
+            parts[::2] = [re.sub(r"([*_|])", r"\\\1", part) for part in parts[::2]]
+            lines[index] = "`".join(parts)
+
+
 def setup(app: Sphinx) -> None:
     """Tell Sphinx of the above."""
     app.add_lexer("arrows", TextLexer)
     app.add_directive("markdown", Markdown)
     app.connect("source-read", _complete_page)
+    app.connect("sphinx-click-process-description", _help_as_markdown)
+    app.connect("sphinx-click-process-options", _help_as_it_is)
     app.connect("autodoc-process-docstring", _as_markdown, priority=900)

@@ -42,6 +42,7 @@ _GENERATED = 10_000
               help="Leave out pipelines whose greedy schedule takes a core longer to compile.")  # fmt: skip
 @click.option("--weights", "weights", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
               help="A .weights file to search with, besides the shipped ones; may be repeated.")  # fmt: skip
+@click.option("--retry", is_flag=True, help="Try again the pipelines that were left out before.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the schedules.")
 @pipeline_options
 @needs_extra("train")
@@ -56,6 +57,7 @@ def collect_command(
     compilers: int,
     compile_seconds: float,
     weights: tuple[Path, ...],
+    retry: bool,
     seed: int,
     details: Details,
 ) -> None:
@@ -76,6 +78,8 @@ def collect_command(
             load = functools.partial(load_problem, name, parallelism=number, details=details)
             yield Wanted(SetName(named(name, details.options), number), load)
 
+    for name in names:
+        load_problem(name, details=details)  # what is misspelt is said at once
     recipe = Recipe(
         schedules=schedules,
         parallelisms=(1, this_machine().cores),
@@ -83,11 +87,11 @@ def collect_command(
         seed=seed,
     )
     console = output_console()
-    with MeasuredStore(output) as store, steps_bar(len(names) or _GENERATED) as on_step:
+    with MeasuredStore(output, retry=retry) as store, steps_bar(len(names) or _GENERATED) as on_step:
         settings = CollectSettings(recipe, rounds=rounds, compilers=compilers, compile_s=compile_seconds)
         collector = Collector(store, settings)
-        for name in collector.collect(wanted(), seconds=3600 * hours):
-            on_step(f"{len(store.collection.ran):,} schedules, {name.pipeline}")
+        for done in collector.collect(wanted(), seconds=3600 * hours):
+            on_step(f"{len(store.collection.ran):,} schedules, {done.pipeline}")
         collection = store.collection
     store.path.with_suffix(".md").write_text(data_card(collection), encoding="utf-8")
     spent = collector.spent

@@ -1,69 +1,78 @@
-"""`halidegym demo`."""
+"""`halidegym demo`: the suite `quick`, its report, and a table of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
+from halidegym.evaluation.arguments.options import Failure
+from halidegym.evaluation.arguments.paths import OutputFolder
+from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
-from halidegym.evaluation.output.progress import steps_bar
-from halidegym.evaluation.studies.demo import DemoRun, num_steps, run_demo, summarize, usable_threads
+
+if TYPE_CHECKING:
+    from halidegym.evaluation.benchmark.run import Run
+
+_SUITE = "quick"
 
 
 @click.command()
-def demo() -> None:
-    """Schedule five pipelines in seven ways, and measure the results.
+@click.option(
+    "--output", type=OutputFolder(), default="runs/quick", show_default=True, help="Folder of the run and its report."
+)
+@needs_extra("bench")
+def demo(output: Path) -> None:
+    """Schedule six pipelines in eleven ways, measure the results, and write a report.
 
-    Each pipeline is scheduled for this machine and two cores by Halide's own Adams2019 autoscheduler, by beam search,
-    which is the same algorithm, and then, each in as many seconds as beam search took, by MB2FBS, Monte Carlo tree
-    search, the paper's and the one that begins with a pass of the beam, greedy search and random search. Every schedule
-    is then compiled and run on two threads. It takes two to four minutes.
+    It is `halidegym bench quick` and `halidegym report` in one: beam search, which is the algorithm of Halide's Adams2019
+    autoscheduler, that one itself, and in as many seconds as the beam took planners and searches that a learned policy
+    guides; and a tuner, which measures. Every schedule is compiled and run on this machine. It takes up to ten minutes on
+    two idle cores; after Ctrl-C, the same command goes on.
     """
-    threads = usable_threads()
-    runs: list[DemoRun] = []
+    from halidegym.evaluation.benchmark.display import run_suite
+    from halidegym.evaluation.benchmark.report.page import write_report
+    from halidegym.evaluation.benchmark.suite import load_suite
+
+    try:
+        run = run_suite(load_suite(_SUITE), output)
+        page = write_report(run, output / "report")
+    except OSError as error:
+        raise Failure(f"Cannot write {error.filename or output}: {error.strerror}") from error
     console = output_console()
-    with steps_bar(num_steps()) as on_step:
-        runs.extend(run_demo(threads, on_step))
-    console.print(_table(runs, threads))
+    console.print(_table(run))
     console.print(
-        "Cost is what the learned cost model predicts; run time is the median that was measured. Beam search and Adams2019 "
-        "are the same algorithm with the same parameters: five passes, and a beam of 32 (8 for bilateral_grid, where "
-        "Adams2019 would take minutes). So their costs, evaluations and schedules are equal, and their search times can be "
-        "compared. MB2FBS, MCTS, greedy and random search have the seconds of beam search, on one thread each; MB2FBS and "
-        "greedy search end by themselves when they are done."
+        f"Costs and run times of the baseline, {run.suite.baseline}, divided by the agent's: above 1 is better. Means are "
+        "geometric, over seeds and pipelines; of run times, those of one seed.",
+        markup=False,
     )
+    console.print(f"The report: {page}", markup=False, soft_wrap=True)
 
 
-def _table(runs: Sequence[DemoRun], threads: int) -> Table:
+def _table(run: Run) -> Table:
+    """A line an agent: its cost, and how fast its schedules run, by pipeline and in geometric mean."""
+    from halidegym.evaluation.benchmark.report.groups import groups_of
+    from halidegym.evaluation.benchmark.report.tables import means_of
+
     table = Table(
-        *name_columns("Pipeline", "Agent"),
-        *number_columns("Cost", "Evaluations", "Search, s", "Run time, ms"),
-        title=f"Schedules for this machine, on {threads} threads",
+        *name_columns("Agent"),
+        *number_columns("Cost", "Speed", *run.suite.pipelines),
+        title=escape(run.suite.title),
         title_justify="left",
     )
-    previous = None
-    for run in runs:
-        if previous not in (None, run.pipeline):
-            table.add_section()
-        table.add_row(
-            "" if run.pipeline == previous else run.pipeline,
-            run.agent,
-            "-" if run.plan.cost is None else f"{run.plan.cost:.4g}",
-            "-" if run.plan.evaluations is None else f"{run.plan.evaluations:,}",
-            f"{run.plan.seconds:.2f}",
-            f"{run.timing.median_s * 1e3:.2f}" if run.timing.outcome == "ok" else run.timing.outcome,
-        )
-        previous = run.pipeline
-    table.add_section()
-    for number, mean in enumerate(summarize(runs)):
-        table.add_row(
-            "geometric mean" if number == 0 else "",
-            mean.agent,
-            f"x {mean.cost:.3f}",
-            "",
-            "",
-            "-" if mean.run_time is None else f"x {mean.run_time:.3f}",
-        )
+    shown: set[str] = set()
+    for group in groups_of(run):
+        for agent in group.agents:
+            if agent not in shown:
+                shown.add(agent)
+                costs, speeds = means_of(group.cost_ratios(agent)), means_of(group.speedups(agent))
+                table.add_row(
+                    escape(agent),
+                    costs.mean,
+                    speeds.mean,
+                    *(speeds.by_pipeline.get(pipeline, "-") for pipeline in group.pipelines),
+                )
     return table

@@ -115,7 +115,7 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy",
 @click.option(
     "--function",
     metavar="NAME",
-    help="Make source code a function of this name, which takes a pipeline.  [in files: schedule_ and the pipeline's name]",
+    help="Make source code a function of this name, which takes a pipeline.  [in files: schedule_PIPELINE]",
 )
 @click.option("--save", type=OutputFile(), help="Also write the plan to this JSON file.")
 @beside_options
@@ -164,6 +164,8 @@ def schedule(
     planner = dataclasses.replace(planner, weights=weights)
     if not measure and (measurements is not None or database is not None):
         raise click.UsageError("--measurements and --database are of --measure, which is not given.")
+    if beside.threads is not None and not (measure or beside.schedules):
+        raise click.UsageError("--threads is of --measure, --compare and --manual, and none is given.")
     if function is not None:
         check_function_name(function)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)

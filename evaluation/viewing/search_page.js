@@ -19,19 +19,22 @@ function drawn(name, attributes, text = "") {
   return made;
 }
 
-// Where each node stands: by the number of choices before it, and in the line of the first path that comes by.
+// Where each node stands: by the number of choices before it, and in the line of its first end, so that no lines cross.
 function places() {
-  const ends = paths.map((path) => path.nodes[path.nodes.length - 1]);
-  const lines = new Map();
-  for (const end of ends) if (!lines.has(end)) lines.set(end, lines.size);
-  const place = new Map();
-  const longest = Math.max(1, ...paths.map((path) => path.nodes.length));
+  const children = new Map();
+  nodes.forEach(({ parent }, node) => children.set(parent, [...(children.get(parent) ?? []), node]));
+  const longest = Math.max(...paths.map((path) => path.nodes.length));
   const dx = Math.min(34, Math.max(7, 1150 / longest));
-  for (const path of paths)
-    path.nodes.forEach((node, k) => {
-      if (!place.has(node)) place.set(node, { x: 14 + k * dx, y: 14 + 17 * lines.get(path.nodes[path.nodes.length - 1]) });
-    });
-  return { place, width: 14 + longest * dx + 260, height: 14 + 17 * lines.size };
+  const place = new Map();
+  let lines = 0;
+  const visit = (node, depth) => {
+    place.set(node, { x: 14 + depth * dx, y: 14 + 17 * lines });
+    const inside = children.get(node) ?? [];
+    if (inside.length === 0) lines += 1;
+    inside.forEach((child) => visit(child, depth + 1));
+  };
+  children.get(-1).forEach((node) => visit(node, 0));
+  return { place, width: 14 + longest * dx + 260, height: 14 + 17 * lines };
 }
 
 const { place, width, height } = places();
@@ -178,7 +181,7 @@ function drawProgress() {
   const [low, high] = [Math.min(...costs), Math.max(...costs)];
   const first = Math.max(1, history[0][0]);
   const x = (evaluations) =>
-    60 + (last > first ? (640 * Math.log(Math.max(evaluations, first) / first)) / Math.log(last / first) : 0);
+    90 + (last > first ? (640 * Math.log(Math.max(evaluations, first) / first)) / Math.log(last / first) : 0);
   const y = (cost) => 12 + (high > low ? (100 * (high - cost)) / (high - low) : 50);
   let d = `M${x(history[0][0])},${y(costs[0])}`;
   history.slice(1).forEach(([evaluations, , cost]) => (d += `H${x(evaluations)}V${y(cost)}`));
@@ -187,10 +190,10 @@ function drawProgress() {
   const label = { "font-size": 11, fill: "#656d76" };
   plot.append(
     drawn("path", { d, fill: "none", stroke: "#2f6fde", "stroke-width": 2 }),
-    drawn("text", { x: 54, y: y(high) + 4, "text-anchor": "end", ...label }, shown(high)),
-    drawn("text", { x: 54, y: y(low) + 4, "text-anchor": "end", ...label }, high > low ? shown(low) : ""),
-    drawn("text", { x: 60, y: 134, ...label }, first.toLocaleString("en")),
-    drawn("text", { x: 700, y: 134, "text-anchor": "end", ...label }, `${last.toLocaleString("en")} evaluations`),
+    drawn("text", { x: 84, y: y(high) + 4, "text-anchor": "end", ...label }, shown(high)),
+    drawn("text", { x: 84, y: y(low) + 4, "text-anchor": "end", ...label }, high > low ? shown(low) : ""),
+    drawn("text", { x: 90, y: 134, ...label }, first.toLocaleString("en")),
+    drawn("text", { x: 730, y: 134, "text-anchor": "end", ...label }, `${last.toLocaleString("en")} evaluations`),
   );
   figure.prepend(plot);
 }

@@ -28,7 +28,6 @@ from halidegym.evaluation.cli import main
 from halidegym.evaluation.commands import parity as parity_command
 from halidegym.evaluation.commands import suites as suites_command
 from halidegym.evaluation.parity.check import Check, Parity, Setting
-from halidegym.evaluation.studies import demo
 from halidegym.native.weights import builtin_weights, load_weights, make_weights, save_weights, weights_hash
 from oracle.builder_problem import SSE_AVX2
 
@@ -282,22 +281,6 @@ def test_parity_measures_time() -> None:
     result = halidegym("parity", f"{PIPELINES}:mm", *SETTING, "--beam", "4", "--time", "--runs", "1")
     assert result.exit_code == 0, result.output
     assert "CPU seconds and MiB" in result.output
-
-
-@pytest.mark.alone
-def test_the_demo_on_small_pipelines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "CASES", (demo.Case("harris", beam_size=2, options=(("size", (200, 100)),)),))
-    result = halidegym("demo")
-    assert result.exit_code == 0, result.output
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.output.splitlines() if "│" in line]
-    assert [row[1] for row in rows] == 2 * list(demo.AGENTS), "one pipeline, and the means"
-    searches, means = rows[: len(demo.AGENTS)], rows[len(demo.AGENTS) :]
-    assert all(float(row[5]) > 0 for row in searches), "every schedule ran"
-    assert searches[0][2:4] == searches[1][2:4], "cost and evaluations of the plugin and the beam"
-    assert searches[0][5] == searches[1][5], "equal schedules share a timing"
-    assert means[0][5] == means[1][2] == "x 1.000"
-    budget = float(searches[1][4])
-    assert all(int(row[3].replace(",", "")) > 0 and float(row[4]) < budget + 5 for row in searches[2:])
 
 
 def test_settings_are_named_in_words() -> None:

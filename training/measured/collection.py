@@ -69,11 +69,14 @@ class MeasuredCollection:
         return self
 
     def with_sets(self, other: MeasuredCollection) -> MeasuredCollection:
-        """Both collections in one; of a set that both have, this one's."""
-        known = {*self.sets, *self.skipped}
-        added = tuple(schedule for name, schedules in other.sets.items() if name not in known for schedule in schedules)
-        skipped = {name: reason for name, reason in other.skipped.items() if name not in known}
-        return MeasuredCollection(self.machine, self.schedules + added, {**self.skipped, **skipped})
+        """Both collections in one; of a set that both measured, this one's schedules, and of one that both skipped, the
+        other's reason.
+        """
+        own, others = self.sets, other.sets
+        added = tuple(schedule for name, schedules in others.items() if name not in own for schedule in schedules)
+        reasons = {**self.skipped, **other.skipped}
+        skipped = {name: reason for name, reason in reasons.items() if name not in own and name not in others}
+        return MeasuredCollection(self.machine, self.schedules + added, skipped)
 
     def to_bytes(self) -> bytes:
         """The collection as a Parquet file."""
@@ -145,7 +148,7 @@ def described(machine: Machine) -> str:
 
 
 def of_all(collections: Iterable[MeasuredCollection], machine: Machine) -> MeasuredCollection:
-    """Several collections of a machine in one; of a set that several have, the first one's."""
+    """Several collections of a machine in one; see `MeasuredCollection.with_sets`."""
     whole = MeasuredCollection(machine)
     for collection in collections:
         whole = whole.with_sets(collection)

@@ -20,6 +20,7 @@ class MeasuredStore:
 
     Args:
         folder: made if it is missing.
+        retry: whether what was skipped counts as not done.
 
     Attributes:
         collection: all that is measured.
@@ -29,7 +30,8 @@ class MeasuredStore:
         FormatError: a file is damaged.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, retry: bool = False) -> None:
+        self._retry = retry
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / file_name(this_machine())
         self._lock = (folder / "lock").open("w")
@@ -72,8 +74,8 @@ class MeasuredStore:
 
     @property
     def done(self) -> set[SetName]:
-        """The sets that were measured or skipped."""
-        return {*self.collection.sets, *self.collection.skipped}
+        """The sets that need not be tried any more."""
+        return {*self.collection.sets, *(() if self._retry else self.collection.skipped)}
 
     def add(self, found: MeasuredCollection) -> None:
         """Keep a new set, or the reason why there is none."""

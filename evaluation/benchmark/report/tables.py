@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from halidegym.evaluation.benchmark.cells import CellResult
@@ -57,13 +58,34 @@ def summary_table(group: Group, found: Mapping[str, Summary]) -> Table:
     return header, lines
 
 
+@dataclass(frozen=True)
+class Means:
+    """Ratios as cells of a table, geometric means over seeds.
+
+    Attributes:
+        by_pipeline: those that there are.
+        mean: over the pipelines; "-" if there are none.
+    """
+
+    by_pipeline: Mapping[str, str]
+    mean: str
+
+
+def means_of(ratios: Scores) -> Means:
+    """The geometric means of an agent's ratios."""
+    means = {pipeline: statistics.geometric_mean(each) for pipeline, each in ratios.items()}
+    mean = f"{statistics.geometric_mean(means.values()):.3f}" if means else "-"
+    return Means({pipeline: f"{each:.3f}" for pipeline, each in means.items()}, mean)
+
+
 def ratio_table(group: Group, ratios: Mapping[str, Scores]) -> Table:
     """By pipeline the ratio of each agent to the baseline, geometric mean over seeds; and over the pipelines."""
-    present = {agent: {p: statistics.geometric_mean(r) for p, r in scores.items()} for agent, scores in ratios.items()}
-    present = {agent: means for agent, means in present.items() if means}
-    lines = [(pipeline, *(_number(means.get(pipeline)) for means in present.values())) for pipeline in group.pipelines]
-    total = [statistics.geometric_mean(means.values()) for means in present.values()]
-    return ("pipeline", *present), [*lines, ("geometric mean", *(f"{mean:.3f}" for mean in total))]
+    present = {agent: means_of(scores) for agent, scores in ratios.items() if scores}
+    lines = [
+        (pipeline, *(means.by_pipeline.get(pipeline, "-") for means in present.values()))
+        for pipeline in group.pipelines
+    ]
+    return ("pipeline", *present), [*lines, ("geometric mean", *(means.mean for means in present.values()))]
 
 
 def cost_table(group: Group) -> Table:
@@ -133,10 +155,6 @@ def _mean_count(results: Sequence[CellResult], name: str, text: str = "{:,.0f}")
 
 def _range(estimate: Estimate, digits: int = 3) -> str:
     return f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
 
 
 def _bold(text: str, is_bold: bool) -> str:

@@ -10,9 +10,9 @@ import click
 from halidegym.agents.tuner.autotune import Autotune
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import Comparison
-from halidegym.evaluation.arguments.options import parallelism_option
+from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile
-from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.arguments.pipeline import Details, load_problem
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.studies.tuning import TunedAndDrawn, geometric_mean, tuned_and_drawn
 from halidegym.native._core import Error
@@ -37,6 +37,7 @@ _CURVE = ("Pipeline", "Seconds", "Measured", "Times as fast", "Kind")
 @click.option("--output", type=OutputFile(), required=True, help="CSV file for the table; written after each pipeline.")
 @click.option("--curves", type=OutputFile(), help="TSV file for the best so far over the time of tuning.")
 @parallelism_option
+@pipeline_options
 def tuning(
     pipelines: tuple[str, ...],
     seconds: float,
@@ -44,6 +45,7 @@ def tuning(
     output: Path,
     curves: Path | None,
     parallelism: int | None,
+    details: Details,
 ) -> None:
     """Tune pipelines by run time, and compare with Halide's default autoscheduler and with as many careless draws.
 
@@ -55,7 +57,7 @@ def tuning(
     steps: list[str] = ["\t".join(_CURVE)]
     ratios: list[tuple[float, float]] = []
     for pipeline in pipelines or PIPELINES:
-        problem = run_isolated(load_problem, pipeline, parallelism=parallelism)
+        problem = run_isolated(load_problem, pipeline, parallelism=parallelism, details=details)
         try:
             found = tuned_and_drawn(problem, seconds=seconds, seed=seed, agent=Autotune())
         except Error as error:

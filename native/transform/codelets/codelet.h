@@ -64,17 +64,17 @@ struct Codelet {
     [[gnu::always_inline]] static void store(const Group &group, ptrdiff_t k, V (&x)[count]) {
         constexpr int blocks = modes.store == StoreMode::Transposed ? count / lanes : 0;
         if constexpr (blocks > 0) {
-            unroll<blocks>([&](auto block) __attribute__((always_inline)) {
+            unroll<blocks>([&]<int block>() __attribute__((always_inline)) {
                 V rows[lanes];
-                unroll<lanes>([&](auto row) __attribute__((always_inline)) { rows[row] = x[block * lanes + row]; });
+                unroll<lanes>([&]<int row>() __attribute__((always_inline)) { rows[row] = x[block * lanes + row]; });
                 L::transpose(rows);
-                unroll<lanes>([&](auto column) __attribute__((always_inline)) {
+                unroll<lanes>([&]<int column>() __attribute__((always_inline)) {
                     store_vector(group.out + 2 * (k + block * lanes) + column * group.ov, rows[column]);
                 });
             });
         }
-        unroll<count - blocks * lanes>([&](auto i) __attribute__((always_inline)) {
-            constexpr int row = blocks * lanes + i.value;
+        unroll<count - blocks * lanes>([&]<int i>() __attribute__((always_inline)) {
+            constexpr int row = blocks * lanes + i;
             double *to = group.out + (k + row) * group.os;
             if constexpr (modes.store == StoreMode::Contiguous) {
                 store_vector(to, x[row]);
@@ -86,7 +86,7 @@ struct Codelet {
 
     [[gnu::always_inline]] static void run_whole(const Group &group) {
         V x[size];
-        unroll<size>([&](auto j) __attribute__((always_inline)) { x[j] = load(group, j); });
+        unroll<size>([&]<int j>() __attribute__((always_inline)) { x[j] = load(group, j); });
         Dft<lanes>::transform(x);
         store(group, 0, x);
     }
@@ -108,10 +108,10 @@ struct Codelet {
 #pragma GCC unroll 1
         for (int i = 0; i < parts; i++) {
             V x[rest];
-            unroll<rest>([&](auto j) __attribute__((always_inline)) { x[j] = load(group, i + parts * j); });
+            unroll<rest>([&]<int j>() __attribute__((always_inline)) { x[j] = load(group, i + parts * j); });
             Dft<lanes>::transform(x);
             between[i * rest] = x[0];
-            unroll<rest - 1>([&](auto k) __attribute__((always_inline)) {
+            unroll<rest - 1>([&]<int k>() __attribute__((always_inline)) {
                 between[i * rest + k + 1] = Dft<lanes>::times(x[k + 1], roots.values[i * rest + k + 1]);
             });
         }
@@ -121,13 +121,13 @@ struct Codelet {
 #pragma GCC unroll 1
         for (int k = 0; k < rest; k += together) {
             V y[parts][together];
-            unroll<together>([&](auto row) __attribute__((always_inline)) {
+            unroll<together>([&]<int row>() __attribute__((always_inline)) {
                 V x[parts];
-                unroll<parts>([&](auto i) __attribute__((always_inline)) { x[i] = between[i * rest + k + row]; });
+                unroll<parts>([&]<int i>() __attribute__((always_inline)) { x[i] = between[i * rest + k + row]; });
                 Dft<lanes>::transform(x);
-                unroll<parts>([&](auto l) __attribute__((always_inline)) { y[l][row] = x[l]; });
+                unroll<parts>([&]<int l>() __attribute__((always_inline)) { y[l][row] = x[l]; });
             });
-            unroll<parts>([&](auto l) __attribute__((always_inline)) {
+            unroll<parts>([&]<int l>() __attribute__((always_inline)) {
                 if constexpr (transposes && together == 1) {
                     between[l * rest + k] = y[l][0];
                 } else {
@@ -139,7 +139,7 @@ struct Codelet {
 #pragma GCC unroll 1
             for (int k = 0; k < size; k += lanes) {
                 V rows[lanes];
-                unroll<lanes>([&](auto row) __attribute__((always_inline)) { rows[row] = between[k + row]; });
+                unroll<lanes>([&]<int row>() __attribute__((always_inline)) { rows[row] = between[k + row]; });
                 store(group, k, rows);
             }
         }

@@ -61,14 +61,14 @@ struct Dft {
         constexpr int half = n / 2;
         V sums[half], differences[half];
         V total = x[0];
-        unroll<half>([&](auto i) __attribute__((always_inline)) {
+        unroll<half>([&]<int i>() __attribute__((always_inline)) {
             sums[i] = x[i + 1] + x[n - 1 - i];
             differences[i] = L::swap(x[i + 1] - x[n - 1 - i]);
             total += sums[i];
         });
-        unroll<half>([&](auto k) __attribute__((always_inline)) {
+        unroll<half>([&]<int k>() __attribute__((always_inline)) {
             V symmetric = x[0], turned = {};
-            unroll<half>([&](auto i) __attribute__((always_inline)) {
+            unroll<half>([&]<int i>() __attribute__((always_inline)) {
                 constexpr Root root = root_of_unity((i + 1) * (k + 1), n);
                 symmetric += sums[i] * all(root.re);
                 turned += differences[i] * L::all(-root.im, root.im);
@@ -84,16 +84,16 @@ struct Dft {
     [[gnu::always_inline]] static void transform_product(V (&x)[n]) {
         constexpr int q = n / p;
         V parts[p][q];
-        unroll<p>([&](auto i) __attribute__((always_inline)) {
-            unroll<q>([&](auto j) __attribute__((always_inline)) { parts[i][j] = x[i + p * j]; });
+        unroll<p>([&]<int i>() __attribute__((always_inline)) {
+            unroll<q>([&]<int j>() __attribute__((always_inline)) { parts[i][j] = x[i + p * j]; });
             transform<q>(parts[i]);
-            unroll<q>([&](auto k) __attribute__((always_inline)) { parts[i][k] = turned<i * k, n>(parts[i][k]); });
+            unroll<q>([&]<int k>() __attribute__((always_inline)) { parts[i][k] = turned<i * k, n>(parts[i][k]); });
         });
-        unroll<q>([&](auto k) __attribute__((always_inline)) {
+        unroll<q>([&]<int k>() __attribute__((always_inline)) {
             V across[p];
-            unroll<p>([&](auto i) __attribute__((always_inline)) { across[i] = parts[i][k]; });
+            unroll<p>([&]<int i>() __attribute__((always_inline)) { across[i] = parts[i][k]; });
             transform<p>(across);
-            unroll<p>([&](auto l) __attribute__((always_inline)) { x[k + q * l] = across[l]; });
+            unroll<p>([&]<int l>() __attribute__((always_inline)) { x[k + q * l] = across[l]; });
         });
     }
 };

@@ -23,10 +23,10 @@ template <int lanes, int... sizes, AccessModes... modes>
 constexpr auto kernel_entries(Sizes<sizes...>, Modes<modes...>) {
     KernelEntries<sizeof...(sizes) * sizeof...(modes)> entries{};
     size_t at = 0;
-    const auto add = [&](auto size) {
-        ((entries.values[at++] = {size, modes, Codelet<size.value, lanes, modes>::run}), ...);
+    const auto add = [&]<int size>() {
+        ((entries.values[at++] = {size, modes, Codelet<size, lanes, modes>::run}), ...);
     };
-    (add(Index<sizes>{}), ...);
+    (add.template operator()<sizes>(), ...);
     return entries;
 }
 

@@ -15,17 +15,11 @@ namespace halidegym {
 
 namespace {
 
-template <int value_>
-struct Index {
-    static constexpr int value = value_;
-    [[gnu::always_inline]] constexpr operator int() const { return value; }
-};
-
-// f(Index<0>), f(Index<1>), ...: registers cannot be indexed, so that nothing here may be a loop when it runs.
+// f<0>(), f<1>(), ...: registers cannot be indexed, so that nothing here may be a loop when it runs.
 template <int count, typename F>
 [[gnu::always_inline]] inline void unroll(F &&f) {
     [&]<int... i>(std::integer_sequence<int, i...>)
-        __attribute__((always_inline)) { (f(Index<i>{}), ...); }(std::make_integer_sequence<int, count>{});
+        __attribute__((always_inline)) { (f.template operator()<i>(), ...); }(std::make_integer_sequence<int, count>{});
 }
 
 template <int lanes>

@@ -7,11 +7,13 @@ import json
 import re
 import shutil
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite
+from halidegym.evaluation.benchmark.run import Run
 
 SETTINGS = {
     "title": "Toys & <others>",
@@ -136,8 +138,6 @@ def test_leaderboards_have_what_is_valid_machine_by_machine(run: Path, tmp_path:
     machine = json.loads((next((other / "cells").glob("*.json"))).read_text())["machine"]
     header["machine"]["cpu"] = "another"
     (other / "run.json").write_text(json.dumps(header))
-    from halidegym.evaluation.benchmark.run import Run
-
     fingerprint = Run(other).header.machine.fingerprint
     for path in (other / "cells").glob("*.json"):
         path.write_text(path.read_text().replace(machine, fingerprint))
@@ -167,3 +167,21 @@ def test_leaderboards_run_no_code_of_others(run: Path, tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "it was run" not in result.output
     assert "are missing" in result.output
+
+
+def test_the_demo_ends_with_a_table_and_the_report(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("halidegym.evaluation.commands.demo"), "_SUITE", str(run.parent / "toys.yaml"))
+    shutil.copytree(run, tmp_path / "run", ignore=shutil.ignore_patterns("report"))
+    result = halidegym("demo", "--output", tmp_path / "run")
+    assert result.exit_code == 0, result.output
+    assert str(tmp_path / "run" / "report" / "report.html") in result.output.replace("\n", "")
+    lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.output.splitlines() if "│" in line]
+    table = {line[0]: line[1:] for line in lines}
+    assert table["beam"] == ["1.000"] * 4
+    assert table["Mullapudi | 2016"][0] == "-" and float(table["Mullapudi | 2016"][1]) > 0
+    assert table["refused"] == ["-"] * 4
+    assert table["random"][2:] == [
+        row["random"]
+        for pipeline, row in rows(tmp_path / "run" / "report" / "tables" / "1-time-pipelines.csv").items()
+        if pipeline != "geometric mean"
+    ]

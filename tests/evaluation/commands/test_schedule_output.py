@@ -161,6 +161,7 @@ def test_estimates_of_a_serialized_pipeline_are_proposed(folder: Path) -> None:
         (["--manual", "blur.py:nothing"], "no function nothing"),
         (["--manual", "blur.py:of_another"], "wants 'columns', and the pipeline has no such Func"),
         (["--manual", "blur"], "is no schedule"),
+        (["--threads", "1"], "none is given"),
     ],
 )
 def test_what_is_wrong_is_said_before_the_search(folder: Path, arguments: list[str], said: str) -> None:

@@ -103,6 +103,12 @@ def test_pipelines_that_are_skipped_are_not_tried_again(tmp_path: Path) -> None:
     assert "no pipeline" in skipped[names[0]] and "to compile" in skipped[names[1]]
     with MeasuredStore(tmp_path) as store:
         assert store.done == set(names)
+    with MeasuredStore(tmp_path, retry=True) as store:
+        assert store.done == set()
+        store.add(measured_collection("slow"))
+        after = store.done
+    assert after == {names[1]}
+    assert set(MeasuredCollection.load(tmp_path).skipped) == {names[0]}
 
 
 def test_failures_are_data(tmp_path: Path) -> None:
@@ -218,6 +224,12 @@ def test_a_kill_loses_no_more_than_a_set(tmp_path: Path, when: str) -> None:
     sets = MeasuredCollection.load(tmp_path).sets
     assert {name.pipeline: len(schedules) for name, schedules in sets.items()} == dict.fromkeys(names, 8)
     assert not list((tmp_path / "kernels").iterdir())
+
+
+def test_a_misspelt_pipeline_ends_the_command(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["collect", "harriss", "-o", str(tmp_path / "data")])
+    assert (result.exit_code, "harriss" in result.output) == (2, True)
+    assert not (tmp_path / "data").exists()
 
 
 def test_the_command_collects_and_goes_on(tmp_path: Path) -> None:

@@ -1,0 +1,56 @@
+"""What the README says of results and of the project's metadata is what stands elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import importlib.metadata
+import re
+
+import pytest
+import yaml
+
+import halidegym
+from pages_for_tests import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+#: Rows of the README's table, by those of the table of results that they are taken from.
+ROWS = {
+    "beam 32 x 5, equal to Adams2019's": "beam 32 x 5",
+    "greedy search": "greedy",
+    "tree search (`mcts_replay`), 2,000 evaluations": "mcts_replay, 2,000 evaluations",
+    "the same, guided by the policy": "guided mcts, 2,000 evaluations",
+    "guided replay, 2,000 evaluations": "guided replay, 2,000 evaluations",
+    "tree search (`mcts_replay`), the beam's seconds": "mcts_replay, beam's seconds",
+    "guided replay, the beam's seconds": "guided replay, beam's seconds",
+}
+
+
+@pytest.mark.parametrize(("row", "agent"), ROWS.items())
+def test_results_are_those_of_the_reproduction(row: str, agent: str) -> None:
+    with (ROOT / "docs" / "results" / "learned.csv").open(encoding="utf-8", newline="") as file:
+        (result,) = [line for line in csv.DictReader(file) if line["agent"] == agent]
+    cells = [result[column] for column in ("of beam", "of beam's, median", "seconds of beam's")]
+    assert f"| {row} | {' | '.join(cells)} |" in README
+
+
+def test_results_at_equal_time_are_those_of_the_reproduction() -> None:
+    with (ROOT / "docs" / "results" / "equal-time.csv").open(encoding="utf-8", newline="") as file:
+        (means,) = [line for line in csv.DictReader(file) if line["pipeline"] == "geometric mean"]
+    assert f"(`mcts_beam`), the beam's seconds | {means['mcts_beam']} |" in README
+    assert f"(MCTS 15 + 1), the beam's seconds | {means['mcts 15+1']} |" in README
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    metadata = importlib.metadata.metadata("halidegym")
+    assert citation["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= set(citation)
+    assert str(citation["version"]) == halidegym.__version__
+    assert citation["license"] == metadata["License-Expression"]
+    assert re.search(rf"version = {{{{?{re.escape(halidegym.__version__)}}}?}}", README)
+    assert citation["title"] in README
+
+
+def test_the_changelog_has_this_version() -> None:
+    assert f"\n## {halidegym.__version__}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
