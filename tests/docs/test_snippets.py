@@ -51,7 +51,16 @@ shutil.copy(Path(policies.__file__).parent / "shipped/default.npz", "runs/imitat
 """
 COMMAND = "from halidegym.evaluation.cli import main\nmain({}, standalone_mode=False)\n"
 DATA = COMMAND.format(["train", "data", "--config", "data-smoke", "--output", "runs/data"])
-MEASURED = COMMAND.format(["collect", "random-train-v1/0", "--schedules", "8", "--rounds", "1"])
+MEASURED = COMMAND.format(
+    ["collect", "random-train-v1/53", "--schedules", "8", "--rounds", "1", "--compile-seconds", "60"]
+)
+WEIGHTS = """
+from halidegym.native.weights import builtin_weights, save_weights
+from halidegym.training.measured.collection import MeasuredCollection
+
+save_weights(builtin_weights(), "machine.weights")
+measured = MeasuredCollection.load("runs/measured").ran
+"""
 RECORD = """
 import gymnasium as gym, halidegym
 env = gym.make("HalideScheduleHardware-v0", pipeline="toy_blur", database="times.sqlite")
@@ -70,6 +79,7 @@ BEFORE = {
     "docs/environments/halide_schedule_replay.md": RECORD,
     "docs/environments/speed.md": ENVIRONMENT,
     "docs/specification/search-and-cost-model.md": PIPELINE,
+    "docs/training/cost-models.md": PROBLEM + MEASURED + WEIGHTS,
     "docs/training/data.md": DATA,
     "docs/training/measured.md": MEASURED,
     "docs/training/network.md": PROBLEM
