@@ -51,7 +51,7 @@ shutil.copy(Path(policies.__file__).parent / "shipped/default.npz", "runs/imitat
 """
 COMMAND = "from halidegym.evaluation.cli import main\nmain({}, standalone_mode=False)\n"
 DATA = COMMAND.format(["train", "data", "--config", "data-smoke", "--output", "runs/data"])
-MEASURED = COMMAND.format(["collect", "random-train-v1/0", "--schedules", "8", "--rounds", "1"])
+MEASURED = COMMAND.format(["collect", "random-train-v1/1", "--schedules", "12", "--rounds", "1"])
 RECORD = """
 import gymnasium as gym, halidegym
 env = gym.make("HalideScheduleHardware-v0", pipeline="toy_blur", database="times.sqlite")
@@ -77,7 +77,7 @@ BEFORE = {
 }
 
 #: Budgets that a reader has and a test has not.
-SHORTER = {r"\bseconds=\d{2,}": "seconds=20", r"\blearn\([\d_]+\)": "learn(256)"}
+SHORTER = {r"at_least\(\d+\)": "at_least(1)", r"\bseconds=\d{2,}": "seconds=20", r"\blearn\([\d_]+\)": "learn(256)"}
 
 _SHOWN = re.compile(r"^(\w+)\((.*?)\)$", re.MULTILINE | re.DOTALL)
 _MARK = "\x00 {}\n"
