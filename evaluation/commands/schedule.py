@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -9,10 +10,10 @@ from typing import Any
 
 import click
 
-from halidegym.agents.agent import Agent
 from halidegym.agents.budget import EndedBy
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.policy_agent import PolicyAgent
+from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
@@ -42,7 +43,7 @@ from halidegym.evaluation.timings.beside import beside_table, check_others
 _COMMENTS = {"cpp": "// ", "python": "# ", "loops": ""}
 
 # How to make each agent, from the parameters that it has.
-_AGENTS: Mapping[str, Callable[..., Agent]] = {
+_AGENTS: Mapping[str, Callable[..., NativeSearch]] = {
     "beam": lambda beam=32, passes=None: BeamSearch(beam_size=beam, passes=passes),
     "mb2fbs": lambda passes=5: MB2FBS(passes=passes),
     "mcts": lambda: MCTS.preset("mcts_0.5s"),
@@ -70,6 +71,11 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy",
 )
 @click.option(
     "--policy", help="Name or file of the policy, of --agent policy or guided (docs/training/).  [default: default]"
+)
+@click.option(
+    "--weights",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A .weights file for the cost model, such as one of `halidegym train cost-model`.  [default: the shipped weights]",
 )
 @click.option(
     "--measure",
@@ -123,6 +129,7 @@ def schedule(
     beam: int | None,
     passes: int | None,
     policy: str | None,
+    weights: Path | None,
     measure: bool,
     seconds: float | None,
     evaluations: int | None,
@@ -151,7 +158,10 @@ def schedule(
     cost, run time and speed.
     """
     given = {"agent": agent, "beam": beam, "passes": passes, "policy": policy, "evaluations": evaluations}
-    planner = _tuner(top, given) if measure else _agent(agent, beam=beam, passes=passes, policy=policy)
+    planner: NativeSearch | Autotune = (
+        _tuner(top, given) if measure else _agent(agent, beam=beam, passes=passes, policy=policy)
+    )
+    planner = dataclasses.replace(planner, weights=weights)
     if not measure and (measurements is not None or database is not None):
         raise click.UsageError("--measurements and --database are of --measure, which is not given.")
     if beside.threads is not None and not (measure or beside.schedules):
@@ -205,7 +215,7 @@ def _write(best: Sequence[Best], path: Path, function: str | None) -> None:
     click.echo(f"Wrote {path}: {how_to_call(path, name)}", err=True)
 
 
-def _agent(name: str, **parameters: int | str | None) -> Agent:
+def _agent(name: str, **parameters: int | str | None) -> NativeSearch:
     given = {parameter: value for parameter, value in parameters.items() if value is not None}
     for parameter in given:
         if name not in _TAKERS[parameter]:

@@ -28,6 +28,7 @@ from halidegym.evaluation.cli import main
 from halidegym.evaluation.commands import parity as parity_command
 from halidegym.evaluation.commands import suites as suites_command
 from halidegym.evaluation.parity.check import Check, Parity, Setting
+from halidegym.native.weights import builtin_weights, load_weights, make_weights, save_weights, weights_hash
 from oracle.builder_problem import SSE_AVX2
 
 PIPELINES = pipelines_for_tests.__file__
@@ -110,6 +111,23 @@ def test_schedule_prints_the_source(arguments: list[str], agent: Agent) -> None:
     assert result.exit_code == 0, result.output
     assert _plain(result.stdout) == _plain(expected.schedule.cpp())
     assert result.stderr.strip().startswith(f"mm: cost {expected.cost:.6g}, {expected.evaluations:,} evaluations")
+
+
+def test_schedule_takes_weights(tmp_path: Path) -> None:
+    weights, plan = tmp_path / "other.weights", tmp_path / "plan.json"
+    tensors = builtin_weights().tensors()
+    save_weights(make_weights({**tensors, "conv1_bias": 2 * tensors["conv1_bias"]}), weights)
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=4)
+    expected = Greedy(weights=weights).plan(problem)
+    assert expected.cost != Greedy().plan(problem).cost
+    arguments = "--agent", "greedy", "--weights", str(weights), "--save", str(plan)
+    result = halidegym("schedule", f"{PIPELINES}:mm", *SETTING, *arguments)
+    assert result.exit_code == 0, result.output
+    assert _plain(result.stdout) == _plain(expected.schedule.cpp())
+    assert weights_hash(load_weights(weights)) in plan.read_text()
+    weights.write_bytes(b"something else")
+    result = halidegym("schedule", f"{PIPELINES}:mm", *SETTING, *arguments)
+    assert result.exit_code == 2 and "other.weights" in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_schedule_has_other_formats() -> None:

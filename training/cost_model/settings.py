@@ -17,10 +17,11 @@ class CostModelSettings(TrainingSettings):
         start: "shipped" to begin with the weights of the halide package, "random", or the path of a `.weights` file.
         loss: "throughput", which is the published one, "log_time" or "ranks".
         epochs: at most.
-        patience: epochs without a better rank correlation on validation pipelines, after which it ends.
+        patience: epochs without a lower loss on validation pipelines, after which it ends.
         groups: in a batch: pipelines, each on a number of threads.
         learning_rate, final_learning_rate: of the first and of the last step; it falls along a cosine.
-        members: models that are trained; of several, each on the groups that a draw with replacement has.
+        members: models that are trained: the first one on all groups, each other one on those that a draw with
+            replacement has.
         schedules: of the train split that are learned from, whole groups; None for all that there are.
     """
 

@@ -25,8 +25,8 @@ from halidegym.training.cost_model.settings import CostModelSettings
 from halidegym.training.imitation.imitate import device_of
 from halidegym.training.logs import Logs
 
-SCORE = "validation/rank_correlation"
-"""The figure that chooses between epochs: higher is better."""
+SCORE = "validation/loss"
+"""The figure that chooses between epochs and members: lower is better. Rank correlations jump about more."""
 
 MIN_GROUPS = 2
 """Pipelines to learn from, and to choose by."""
@@ -38,7 +38,7 @@ class TrainedCostModel:
 
     Attributes:
         members: the best weights of each member.
-        scores: their rank correlations on validation pipelines.
+        scores: their losses on validation pipelines.
         curve: figures by member and epoch.
     """
 
@@ -48,8 +48,8 @@ class TrainedCostModel:
 
     @property
     def best(self) -> Weights:
-        """The weights of the member that orders validation schedules best."""
-        return self.members[int(np.argmax(self.scores))]
+        """The weights of the member that has the least loss on validation pipelines."""
+        return self.members[int(np.argmin(self.scores))]
 
 
 def train_cost_model(
@@ -160,8 +160,8 @@ class _Training:
             return TrainedCostModel(tuple(self._members), tuple(self._scores), logs.curve)
 
     def _drawn(self, number: int) -> list[MeasuredSchedule]:
-        """Of groups drawn with replacement, those that were drawn at all; all, if there is only one member."""
-        if self._settings.members == 1:
+        """All schedules for the first member; for any other those of groups that a draw with replacement has."""
+        if number == 0:
             return self._train
         names = list(dict.fromkeys(map(group_key, self._train)))
         random = np.random.default_rng([self._settings.seed, number])
@@ -174,15 +174,15 @@ class _Training:
         judged = judge(predicted_costs(weights, self._validation), self._validation)
         with torch.no_grad():
             loss = member.loss(self._held_out).item()
-        figures = {"model": len(self._members), "epoch": member.epoch, **figures, "validation/loss": loss}
+        figures = {"model": len(self._members), "epoch": member.epoch, **figures, SCORE: loss}
         figures |= {
-            SCORE: judged.correlation,
+            "validation/rank_correlation": judged.correlation,
             "validation/regret": judged.mean_regret,
             "validation/median_regret": float(np.median(judged.regrets)),
             "learning_rate": member.learning_rate,
         }
         logs.add_to_curve(len(logs.curve), figures)
-        member.rated(weights, judged.correlation)
+        member.rated(weights, loss)
         self._unfinished = member.state()
         self._save(logs)
 
@@ -209,7 +209,7 @@ class _Member:
         self.network = CostNetwork(start).to(device)
         self._optimizer = adam(self.network, settings.learning_rate)
         self.epoch = self._best_epoch = 0
-        self.best, self.best_score = start, -math.inf
+        self.best, self.best_score = start, math.inf
 
     @property
     def is_done(self) -> bool:
@@ -246,7 +246,7 @@ class _Member:
 
     def rated(self, weights: Weights, score: float) -> None:
         """Keep the weights of this epoch, if they are the best so far."""
-        if score > self.best_score:
+        if score < self.best_score:
             self.best, self.best_score, self._best_epoch = weights, score, self.epoch
 
     def state(self) -> dict[str, Any]:

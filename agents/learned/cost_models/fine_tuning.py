@@ -35,9 +35,9 @@ class Recipe:
         others_at_once: groups of those that a step reads.
     """
 
-    loss: LossName = "log_time"
-    steps: int = 150
-    learning_rate: float = 1e-3
+    loss: LossName = "ranks"
+    steps: int = 60
+    learning_rate: float = 3e-3
     others_weight: float = 0.3
     others_at_once: int = 8
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from halidegym.evaluation.commands.reproduce.cost_model_beams import cost_model_beams
 from halidegym.evaluation.commands.reproduce.equal_time import equal_time
 from halidegym.evaluation.commands.reproduce.learned import learned_command
 from halidegym.evaluation.commands.reproduce.mb2fbs_synthetic import mb2fbs_synthetic
@@ -24,6 +25,7 @@ for command in (
     mb2fbs_tables,
     mb2fbs_synthetic,
     measured_candidates,
+    cost_model_beams,
     equal_time,
     protuner_figure7,
     protuner_figures_4_5,

@@ -61,7 +61,7 @@ def cost_model(data: Path, output: Path, config: str, compare: Path | None, allo
             on_begin("Comparing models", 1)
             compared = compare_models(settings, train.ran, validation.ran, folder / "compared", on_model=on_step)
     for number, score in enumerate(trained.scores):
-        console.print(f"model {number}: rank correlation {score:.3f} on validation pipelines")
+        console.print(f"model {number}: loss {score:.4f} on validation pipelines")
     console.print(f"The best model: {output}, SHA-256 {weights_hash(trained.best)}", soft_wrap=True)
     if compare is not None:
         console.print(judged_table(COLUMNS, compared))

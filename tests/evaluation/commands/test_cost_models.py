@@ -12,11 +12,13 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from halidegym.agents.learned.cost_models.predicted import predicted_costs
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.pipelines import toys
 from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.cli import main
 from halidegym.native.weights import builtin_weights, load_weights, weights_hash
+from halidegym.training.cost_model.judgement import judge
 from halidegym.training.measured.collection import MeasuredCollection
 from measured_for_tests import pipelines
 from processes_for_tests import kill_after_the_first
@@ -79,8 +81,11 @@ def test_models_are_judged_side_by_side(data: Path, trained: Path, tmp_path: Pat
         "shipped", "machine.weights", "shipped, as it is", "shipped, tuned", "machine.weights, tuned",
     ]  # fmt: skip
     assert rows[0]["Gain, paired"] == "0.00 [0.00, 0.00]"
-    gains = [float(row["Gain, paired"].partition(" ")[0]) for row in rows]
-    assert gains[1] > 0 and gains[3] > 0
+    held_out = MeasuredCollection.read(data).split("validation").ran
+    found = judge(predicted_costs(load_weights(trained), held_out), held_out)
+    assert rows[1]["Rank correlation"] == str(found.correlation_interval())
+    assert rows[1]["Regret"] == str(found.regret_interval())
+    assert rows[3]["Learned from"] == rows[4]["Learned from"] == "4"
 
 
 def test_a_comparison_is_written_as_a_table(data: Path, tmp_path: Path) -> None:
