@@ -52,7 +52,7 @@ shutil.copy(Path(policies.__file__).parent / "shipped/default.npz", "runs/imitat
 COMMAND = "from halidegym.evaluation.cli import main\nmain({}, standalone_mode=False)\n"
 DATA = COMMAND.format(["train", "data", "--config", "data-smoke", "--output", "runs/data"])
 MEASURED = COMMAND.format(
-    ["collect", "random-train-v1/53", "--schedules", "8", "--rounds", "1", "--compile-seconds", "60"]
+    ["collect", "random-train-v1/53", "--schedules", "12", "--rounds", "1", "--compile-seconds", "60"]
 )
 WEIGHTS = """
 from halidegym.native.weights import builtin_weights, save_weights
@@ -87,7 +87,7 @@ BEFORE = {
 }
 
 #: Budgets that a reader has and a test has not.
-SHORTER = {r"\bseconds=\d{2,}": "seconds=20", r"\blearn\([\d_]+\)": "learn(256)"}
+SHORTER = {r"at_least\(\d+\)": "at_least(1)", r"\bseconds=\d{2,}": "seconds=20", r"\blearn\([\d_]+\)": "learn(256)"}
 
 _SHOWN = re.compile(r"^(\w+)\((.*?)\)$", re.MULTILINE | re.DOTALL)
 _MARK = "\x00 {}\n"
