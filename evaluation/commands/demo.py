@@ -30,7 +30,7 @@ def demo(output: Path) -> None:
 
     It is `halidegym bench quick` and `halidegym report` in one: beam search, which is the algorithm of Halide's Adams2019
     autoscheduler, that one itself, and in as many seconds as the beam took planners and searches that a learned policy
-    guides; and a tuner, which measures. Every schedule is compiled and run on this machine. It takes up to ten minutes on
+    guides; and a tuner, which measures. Every schedule is compiled and run on this machine. It takes minutes on
     two idle cores; after Ctrl-C, the same command goes on.
     """
     from halidegym.evaluation.benchmark.display import run_suite
