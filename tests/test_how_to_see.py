@@ -42,7 +42,7 @@ def test_the_environment_is_shown(
     names: dict[str, object] = {}
     for snippet in snippets("In an environment"):
         exec(snippet, names)  # the second one goes on with what the first one made
-    assert capsys.readouterr().out.startswith("(720, 960, 3)\n  1 100.0%  harris: ")
+    assert plain(capsys.readouterr().out).startswith("(720, 960, 3)\n  1 100.0%  harris: ")
     assert (tmp_path / "nest.svg").read_text(encoding="utf-8").startswith("<svg ")
 
 

@@ -38,7 +38,9 @@ PYBIND11_MODULE(_core, m) {
     bind_cost(m);
     bind_state(m);
     bind_search_spaces(m);
+    bind_transform_plan(m);
     bind_transform(m);
+    bind_transform_stopwatch(m);
     bind_search(m);
     bind_search_mb2fbs(m);
     bind_search_mcts(m);
@@ -50,6 +52,4 @@ PYBIND11_MODULE(_core, m) {
     bind_env(m);
     bind_env_vector(m);
     bind_halide_schedule(m);
-    bind_transform_plan(m);
-    bind_transform_stopwatch(m);
 }

@@ -115,7 +115,7 @@ def test_a_fault_in_a_comparison_leaves_the_other_side(
     assert (comparison.a.outcome, comparison.b.outcome) == ("crash", "ok")
     assert comparison.ratio != comparison.ratio
     assert comparison.verdict == "undecided"
-    assert len(comparison.b.samples_s) == 6
+    assert len(comparison.b.samples_s) >= 6  # two turns of three or more
 
 
 def test_a_pipeline_that_needs_too_much_memory_is_an_outcome() -> None:

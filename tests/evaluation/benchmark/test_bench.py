@@ -185,7 +185,7 @@ def test_files_and_folders_are_refused(tmp_path: Path) -> None:
         (["bench", tmp_path / "no.yaml"], "is no YAML"),
         (["bench", suite, "--output", tmp_path / "full"], "has files, but no run"),
         (["bench", suite, "--output", "/proc/run"], "Cannot write /proc/run"),
-        (["bench", suite, "--output", tmp_path / "new", "--agent", f"{tmp_path}/wrong.py:A"], "SyntaxError"),
+        (["bench", suite, "--output", tmp_path / "new", "--agent", f"{tmp_path}/wrong.py:A"], "is no Python"),
         (["validate", tmp_path / "full"], "is no run"),
         (["validate", suite], "Cannot read a run"),
     ):
