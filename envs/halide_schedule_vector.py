@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
 
 from halidegym.envs import rendering
-from halidegym.envs.generators import Generators
 from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.envs.observation import Observation, tables
 from halidegym.envs.one_thread import OneThread
@@ -21,13 +18,8 @@ from halidegym.envs.prepared_problems import draw_index
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.rewards.base import Reward
-from halidegym.envs.vector_arguments import (
-    action_indices,
-    autoreset_mode_of,
-    check_sizes,
-    reset_mask_of,
-    seeds_of,
-)
+from halidegym.envs.vector_arguments import action_indices, check_sizes
+from halidegym.envs.vector_base import SeededVector
 from halidegym.envs.vector_infos import columns
 from halidegym.native import _core
 from halidegym.native.checks import check_kind
@@ -35,7 +27,7 @@ from halidegym.native.checks import check_kind
 Step = tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
-class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
+class HalideScheduleVector(SeededVector[Observation]):
     """Many environments `HalideSchedule` that take their steps together, below Python, in threads if asked for.
 
     ## Description
@@ -121,15 +113,8 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         check_sizes(num_envs, threads, group_size)
         check_kind(bool, copy=copy)
         check_kind(Reward, reward=reward)
-        self.autoreset_mode = autoreset_mode_of(autoreset_mode)
         single = HalideSchedule(**environment)
-        self.metadata = {**single.metadata, "autoreset_mode": self.autoreset_mode}
-        self.render_mode = single.render_mode
-        self.num_envs = num_envs
-        self.single_observation_space = single.observation_space
-        self.observation_space = batch_space(single.observation_space, num_envs)
-        self.single_action_space = single.action_space
-        self.action_space = batch_space(single.action_space, num_envs)
+        super().__init__(single, num_envs, autoreset_mode, group_size)
         self.reward: Reward = single.reward if reward is None else reward
         """What the end of an episode is worth, in all environments."""
         self._prepared = single.prepared_problems
@@ -141,11 +126,7 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         )
         self._views = self._native.observation
         self.copy = copy
-        self._generators = Generators(num_envs, group_size)
         self._problems: list[PreparedProblem] = [single.prepared_problem] * num_envs
-        self._has_begun = False
-        self._is_over = np.zeros(num_envs, np.bool_)
-        self._everyone = np.ones(num_envs, np.bool_)
         self._turn = OneThread()
 
     def reset(
@@ -158,15 +139,9 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             ResetNeeded: `reset_mask` leaves out environments before all have been reset once.
             SearchExhausted: see `HalideSchedule.reset`.
         """
-        mask, seeds = reset_mask_of(options, self.num_envs), seeds_of(seed, self.num_envs)
         self._turn.begin()
         try:
-            if mask is not None and not self._has_begun:
-                raise gym.error.ResetNeeded("No episode has begun: call reset() without a reset_mask first")
-            chosen = self._everyone if mask is None else mask
-            self._generators.begin(seeds, chosen)
-            self._begin(chosen)
-            self._has_begun = True
+            chosen = self._reset(seed, options)
             return self._observation(), self._infos(chosen, np.zeros(self.num_envs, np.bool_))
         finally:
             self._turn.end()
@@ -227,16 +202,6 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         """The legal actions, bool, (num_envs, max_decisions)."""
         return np.arange(self._native.shape.decisions) < self._native.num_legal_decisions[:, None]
 
-    @property  # type: ignore[misc]
-    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
-        """The random number generators of the environments."""
-        return self._generators.all
-
-    @property
-    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
-        """What the random number generators of the environments began with."""
-        return self._generators.seeds
-
     @property
     def prepared_problems(self) -> tuple[PreparedProblem, ...]:
         """The problem of each environment's current episode; in "SameStep", of the one that has just begun."""
@@ -251,17 +216,6 @@ class HalideScheduleVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
     def states(self) -> tuple[_core.State, ...]:
         """The partial schedules, immutable values."""
         return tuple(self._native.state(index) for index in range(self.num_envs))
-
-    def _checked_ends(self) -> NDArray[np.bool_]:
-        """The environments whose episode is over, if that is no reason to refuse a step."""
-        if not self._has_begun:
-            raise gym.error.ResetNeeded("No episode has begun: call reset() first")
-        if self.autoreset_mode is not AutoresetMode.NEXT_STEP and self._is_over.any():
-            indices = ", ".join(map(str, np.flatnonzero(self._is_over)))
-            raise gym.error.ResetNeeded(
-                f'The episodes of environments {indices} are over: call reset(options={{"reset_mask": ...}}) first'
-            )
-        return self._is_over
 
     def _begin(self, chosen: NDArray[np.bool_]) -> None:
         """Begin episodes in the chosen environments."""

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
 
-from halidegym.envs.generators import Generators
 from halidegym.envs.transform.plan_env import TransformPlanEnv
 from halidegym.envs.transform.plan_task import Observation, indented
-from halidegym.envs.vector_arguments import action_indices, autoreset_mode_of, check_sizes, reset_mask_of, seeds_of
+from halidegym.envs.vector_arguments import action_indices, check_sizes
+from halidegym.envs.vector_base import SeededVector
 from halidegym.envs.vector_infos import columns
 from halidegym.native._core import TransformState
 
 Step = tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
-class TransformPlanVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
+class TransformPlanVector(SeededVector[Observation]):
     """Many environments `TransformPlanEnv` that take their steps together; their observations are written below Python.
 
     `gym.make_vec("TransformPlan-v0", num_envs=N, ...)` makes one. It does what N single environments with the same arguments
@@ -56,23 +54,11 @@ class TransformPlanVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             Error: see `TransformPlanEnv`.
         """
         check_sizes(num_envs, 1, 1)
-        self.autoreset_mode = autoreset_mode_of(autoreset_mode)
         single = TransformPlanEnv(**environment)
-        self.metadata = {**single.metadata, "autoreset_mode": self.autoreset_mode}
-        self.render_mode = single.render_mode
-        self.num_envs = num_envs
-        self.single_observation_space = single.observation_space
-        self.observation_space = batch_space(single.observation_space, num_envs)
-        self.single_action_space = single.action_space
-        self.action_space = batch_space(single.action_space, num_envs)
+        super().__init__(single, num_envs, autoreset_mode)
         self.task = single.task
         self._indices = [0] * num_envs
         self._states = [self.task.spaces[0].root()] * num_envs
-        self._generators = Generators(num_envs, 1)
-        self._has_begun = False
-        self._everyone = np.ones(num_envs, np.bool_)
-        self._nobody = np.zeros(num_envs, np.bool_)
-        self._is_over = self._nobody
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -83,13 +69,7 @@ class TransformPlanVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
             InvalidParameter: `seed` or `reset_mask` are not one for each environment, or there are other options.
             ResetNeeded: `reset_mask` leaves out environments before all have been reset once.
         """
-        mask, seeds = reset_mask_of(options, self.num_envs), seeds_of(seed, self.num_envs)
-        if mask is not None and not self._has_begun:
-            raise gym.error.ResetNeeded("No episode has begun: call reset() without a reset_mask first")
-        chosen = self._everyone if mask is None else mask
-        self._generators.begin(seeds, chosen)
-        self._begin(chosen)
-        self._has_begun = True
+        chosen = self._reset(seed, options)
         observation, num_legal = self.task.view.look_at_all(self._states)
         return observation, _infos(observation, num_legal, chosen)
 
@@ -145,30 +125,10 @@ class TransformPlanVector(VectorEnv[Observation, ArrayLike, NDArray[Any]]):
         observation, _ = self.task.view.look_at_all(self._states)
         return observation["action_mask"].astype(np.bool_)
 
-    @property  # type: ignore[misc]
-    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
-        """The random number generators of the environments."""
-        return self._generators.all
-
-    @property
-    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
-        """What the random number generators of the environments began with."""
-        return self._generators.seeds
-
     @property
     def states(self) -> tuple[TransformState, ...]:
         """The plans so far, immutable values."""
         return tuple(self._states)
-
-    def _checked_ends(self) -> NDArray[np.bool_]:
-        if not self._has_begun:
-            raise gym.error.ResetNeeded("No episode has begun: call reset() first")
-        if self.autoreset_mode is not AutoresetMode.NEXT_STEP and self._is_over.any():
-            over = ", ".join(map(str, np.flatnonzero(self._is_over)))
-            raise gym.error.ResetNeeded(
-                f'The episodes of environments {over} are over: call reset(options={{"reset_mask": ...}}) first'
-            )
-        return self._is_over
 
     def _begin(self, chosen: NDArray[np.bool_]) -> None:
         for i in np.flatnonzero(chosen).tolist():
