@@ -55,6 +55,12 @@ class Budget:
             "max_expansions": self.expansions,
         }
 
+    def is_used_up(self, *, seconds: float, evaluations: int = 0, expansions: int = 0, measurements: int = 0) -> bool:
+        """Whether a search that has taken this must end."""
+        limits = (self.seconds, self.evaluations, self.expansions, self.measurements)
+        spent = (seconds, evaluations, expansions, measurements)
+        return any(limit is not None and used >= limit for limit, used in zip(limits, spent, strict=True))
+
     def or_evaluations(self, count: int) -> Budget:
         """Return this budget if it limits the search, else one of so many evaluations."""
         return replace(self, evaluations=count) if self.is_unlimited else self

@@ -84,7 +84,10 @@ class LanguageModelAgent(Agent):
         try:
             while len(games) < self.episodes:
                 best = min((game.cost for game in games), default=math.inf)
-                if math.isfinite(best) and _is_used_up(budget, time.perf_counter() - begin, evaluations, expansions):
+                spent = time.perf_counter() - begin
+                if math.isfinite(best) and budget.is_used_up(
+                    seconds=spent, evaluations=evaluations, expansions=expansions
+                ):
                     ended_by = "budget"
                     break
                 game = self._play(episodes, env, best, seed + len(games))
@@ -174,11 +177,6 @@ def _wish(answer: str) -> int | str | None:
         return last
     number = re.fullmatch(r"(?:decision:?\s*)?(\d{1,9})", last)
     return int(number[1]) if number else None
-
-
-def _is_used_up(budget: Budget, seconds: float, evaluations: int, expansions: int) -> bool:
-    used = ((budget.seconds, seconds), (budget.evaluations, evaluations), (budget.expansions, expansions))
-    return any(limit is not None and spent >= limit for limit, spent in used)
 
 
 def _candidates(games: Sequence[_Game]) -> tuple[Candidate, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from halidegym.envs.vector_arguments import autoreset_mode_of, reset_mask_of, se
 ObservationT = TypeVar("ObservationT")
 
 
-class SeededVector(VectorEnv[ObservationT, ArrayLike, NDArray[Any]]):
+class SeededVector(VectorEnv[ObservationT, ArrayLike, NDArray[Any]], ABC):
     """Many environments with a generator of random numbers each, in each of Gymnasium's modes of reset."""
 
     def __init__(
@@ -62,9 +63,9 @@ class SeededVector(VectorEnv[ObservationT, ArrayLike, NDArray[Any]]):
         self._has_begun = True
         return chosen
 
+    @abstractmethod
     def _begin(self, chosen: NDArray[np.bool_]) -> None:
         """Begin episodes in the chosen environments."""
-        raise NotImplementedError
 
     def _checked_ends(self) -> NDArray[np.bool_]:
         """The environments whose episode is over, if that is no reason to refuse a step."""

@@ -91,7 +91,9 @@ class DynamicProgramming(Agent):
         ended_by: EndedBy = "finished"
         for index in range(space.num_problems):
             candidates = self._candidates(space, index, ways)
-            if ended_by == "finished" and _is_used_up(budget, evaluations, time.perf_counter() - start):
+            if ended_by == "finished" and budget.is_used_up(
+                seconds=time.perf_counter() - start, evaluations=evaluations, measurements=evaluations
+            ):
                 ended_by = "budget"
             if len(candidates) == 1:
                 ways.append(candidates[0])
@@ -151,8 +153,3 @@ def actions_to(space: TransformSpace, state: TransformState) -> tuple[int, ...]:
         actions.append(action)
         at = space.apply(at, action)
     return tuple(actions)
-
-
-def _is_used_up(budget: Budget, evaluations: int, seconds: float) -> bool:
-    limits = ((budget.evaluations, evaluations), (budget.measurements, evaluations), (budget.seconds, seconds))
-    return any(limit is not None and used >= limit for limit, used in limits)

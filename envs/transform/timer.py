@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from halidegym.envs.processes.isolated import PythonProcess
 from halidegym.envs.timing.database import Key, Record, TimingDatabase
@@ -24,19 +24,6 @@ _BATCH = 256  # of plans measured under one lock, and of records written at once
 _WORKER_MEMORY = 4 << 30
 
 T = TypeVar("T")
-
-
-class PlanTimer(Protocol):
-    """What searches and environments need to know what plans take."""
-
-    def cost(self, plan: str) -> float:
-        """Microseconds that a plan takes."""
-
-    def costs(self, plans: Sequence[str]) -> list[float]:
-        """Those of several plans."""
-
-    def close(self) -> None:
-        """Let go of processes and files."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -32,7 +32,6 @@ public:
 
     int n() const { return n_; }
     const PlanNode &root() const { return *root_; }
-    const PlanNodeRef &root_ref() const { return root_; }
 
     std::string text() const;
 

@@ -137,13 +137,6 @@ PlanNodeRef parse_partial_plan(const TransformProblem &problem, std::string_view
     return root;
 }
 
-TransformStep parse_step(std::string_view text) {
-    PlanReader reader(text, false);
-    const TransformStep step = reader.step();
-    reader.expect_end();
-    return step;
-}
-
 std::string to_string(const PlanNode *plan) {
     if (!plan) {
         return "?";

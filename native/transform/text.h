@@ -18,9 +18,6 @@ PlanNodeRef parse_plan(const TransformProblem &problem, std::string_view text);
 // Of a plan in which a `?` stands for problems about which nothing is decided; these are null.
 PlanNodeRef parse_partial_plan(const TransformProblem &problem, std::string_view text);
 
-// A step alone, without what follows it in parentheses.
-TransformStep parse_step(std::string_view text);
-
 // Null is open.
 std::string to_string(const PlanNode *plan);
 
