@@ -84,9 +84,9 @@ def test_dynamic_programming_is_replayed_bit_for_bit(tmp_path: Path) -> None:
     problem = next(p for p in map(space.problem, range(space.num_problems)) if p.n == 16)
     ways = ["codelet 1", "split 4 inplace (codelet 1) (codelet 1)"]
     with TransformTimer(TransformPlan(64, "codelet 1"), database=path) as timer:
-        measured = [timer.race_ways(problem, ways, rounds=2, sample_s=2e-5, seed=seed) for seed in (0, 1, 0)]
-        assert measured[0] == measured[2] != measured[1]
-    assert TransformReplay(64, path).race_ways(problem, ways, rounds=2, sample_s=2e-5, seed=1) == measured[1]
+        times = [timer.race_ways(problem, ways, rounds=2, sample_s=2e-5, seed=seed) for seed in (0, 1, 0)]
+        assert times[0] == times[2] != times[1]
+    assert TransformReplay(64, path).race_ways(problem, ways, rounds=2, sample_s=2e-5, seed=1) == times[1]
     for wrong in ({"rounds": 3}, {"sample_s": 3e-5}, {"seed": 7}):
         with pytest.raises(Unrecorded, match="no time of 'codelet 1' for the problem n=16"):
             TransformReplay(64, path).race_ways(problem, ways, **{"rounds": 2, "sample_s": 2e-5, **wrong})  # type: ignore[arg-type]
