@@ -115,7 +115,7 @@ class Contest(Settings):
         pipelines: as on the command line, or suites of them such as papers-v1.
         baseline: name of the agent that the others are compared with.
         seeds: of the agents.
-        budgets: that each agent gets in turn, unless it has its own.
+        budgets: that each agent gets in turn, unless it has its own; none if all run to their own ends.
         cell_seconds: after which a search that does not end is ended, and has failed.
         measurement: None times nothing.
     """
@@ -127,7 +127,7 @@ class Contest(Settings):
     pipelines: list[str] = pydantic.Field(min_length=1)
     baseline: str
     seeds: list[int] = pydantic.Field(min_length=1)
-    budgets: list[BudgetSettings] = pydantic.Field(min_length=1)
+    budgets: list[BudgetSettings] = pydantic.Field(default_factory=list)
     cell_seconds: float = pydantic.Field(default=3600.0, gt=0)
     measurement: MeasurementSettings | None = None
 
