@@ -218,8 +218,9 @@ def test_no_agent_beats_the_optimum(tmp_path: Path) -> None:
     for name in few["pipelines"]:
         assert [result.cost for result in group.agents[suite["baseline"]][name]] == [toys.optimum(name).cost]
     ratios = {agent: group.cost_ratios(agent) for agent in agents}
-    assert all(ratio <= 1 for found in ratios.values() for each in found.values() for ratio in each)
-    assert ratios["greedy"]["toy_scan"][0] < 1 == ratios["random"]["toy_blur"][1]
+    assert all(ratio <= 1 + 1e-12 for found in ratios.values() for each in found.values() for ratio in each)
+    assert ratios["greedy"]["toy_scan"][0] < 0.99
+    assert ratios["random"]["toy_blur"][1] == pytest.approx(1)
 
 
 def test_agents_without_budgets_run_to_their_own_ends(tmp_path: Path) -> None:
