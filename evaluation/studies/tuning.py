@@ -24,7 +24,25 @@ from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
 from halidegym.envs.timing.timers import RecordingTimer
 
-_REFERENCE_TIMEOUT_S = 120.0
+_REFERENCE_TIMEOUT_S = 40.0
+
+EXPERTS = {
+    "harris": 4.79 / 3.17,
+    "hist": 10.8 / 3.04,
+    "unsharp": 10.1 / 4.72,
+    "camera_pipe": 9.24 / 5.05,
+    "interpolate": 40.4 / 9.67,
+    "bilateral_grid": 24.4 / 18.0,
+    "iir_blur": 47.2 / 24.1,
+    "stencil_chain": 29.9 / 31.1,
+    "bgu": 51.9 / 44.5,
+    "conv_layer": 57.7 / 55.1,
+    "local_laplacian": 280 / 86.7,
+    "max_filter": 295 / 103,
+    "nl_means": 186 / 279,
+}
+"""How many times as fast as Adams2019's the schedules of experts are, on another machine of two cores
+(docs/specification/papers.md, section 2)."""
 
 
 @dataclass(frozen=True)
