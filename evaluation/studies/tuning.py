@@ -52,15 +52,15 @@ class TunedAndDrawn:
     Attributes:
         tuned: the plan of `Autotune`.
         tuned_to_default: how many times as fast as Halide's default it is.
-        drawn_to_default: the same of the fastest of as many careless draws.
-        tuned_to_drawn: how many times as fast as that one the tuned schedule is.
+        drawn_to_default: the same of the fastest of as many careless draws; None if none were measured.
+        tuned_to_drawn: how many times as fast as that one the tuned schedule is; None likewise.
         is_default_ours: whether the default is what our equal search finds, because the plugin takes too long.
     """
 
     tuned: TunedPlan
     tuned_to_default: Comparison
-    drawn_to_default: Comparison
-    tuned_to_drawn: Comparison
+    drawn_to_default: Comparison | None
+    tuned_to_drawn: Comparison | None
     is_default_ours: bool
 
 
@@ -84,9 +84,15 @@ class CarelessDraws:
 
 
 def tuned_and_drawn(
-    problem: SchedulingProblem, *, seconds: float, seed: int = 0, settings: TimingSettings = SETTINGS, agent: Autotune
+    problem: SchedulingProblem,
+    *,
+    seconds: float,
+    seed: int = 0,
+    settings: TimingSettings = SETTINGS,
+    agent: Autotune,
+    draws: bool = True,
 ) -> TunedAndDrawn:
-    """Tune for some seconds, measure as many careless draws in the same way, and compare the winners.
+    """Tune for some seconds, measure as many careless draws in the same way, unless told not to, and compare the winners.
 
     Raises:
         Error: the pipeline cannot be timed.
@@ -94,9 +100,12 @@ def tuned_and_drawn(
     with tuning_timer(settings=settings) as timer:
         tuned = agent.plan(problem, seconds=seconds, seed=seed, timer=timer, progress=True)
         assert isinstance(tuned, TunedPlan)
-        drawn = _fastest_draw(problem, max(tuned.measurements or 0, 1), seed, timer, agent)
         default, is_ours = _default(problem)
         # Nothing is answered from the record here: it knows some of these pairs by few turns.
+        if not draws:
+            (to_default,) = _compare(timer, problem, [tuned.schedule], default)
+            return TunedAndDrawn(tuned, to_default, None, None, is_ours)
+        drawn = _fastest_draw(problem, max(tuned.measurements or 0, 1), seed, timer, agent)
         to_default, drawn_to_default = _compare(timer, problem, [tuned.schedule, drawn], default)
         (to_drawn,) = _compare(timer, problem, [tuned.schedule], drawn)
     return TunedAndDrawn(tuned, to_default, drawn_to_default, to_drawn, is_ours)
