@@ -131,6 +131,8 @@ class Autotune(Agent):
             finalists=tuple(_finalist(entry, settings.get(entry.proposal.parallelism, problem)) for entry in ranking),
             curve=tuple(run.curve),
             search_seconds=run.search_seconds,
+            compile_seconds=run.compile_seconds,
+            run_seconds=run.run_seconds,
             failures=sum(trial.speed == 0 for trial in run.trials.done),
         )
 
