@@ -139,6 +139,11 @@ class IteratedSearch(Agent):
             ended_by=rounds.ended_by,
         )
 
+    @property
+    def measures(self) -> bool:
+        """Whether rounds end with a race, or their planner measures."""
+        return self.measured > 0 or self.agent.measures
+
     def _run(self, run_round: Round[Found], budget: Budget, seed: int, on_progress: OnProgress | None) -> Rounds[Found]:
         rounds = Rounds(run_round, budget, seed=seed, limit=self.rounds, workers=self.workers)
         rounds.run(on_progress)

@@ -176,16 +176,17 @@ class CellResult:
             ) from error
 
 
-def run_cell(cell: Cell, budget: dict[str, float]) -> CellResult:
+def run_cell(cell: Cell, budget: dict[str, float], problem: SchedulingProblem | None = None) -> CellResult:
     """Run a cell here, in a process that has made no Funcs yet; a search that fails is a result.
 
     Args:
         cell: what to run.
         budget: of the search, as `Agent.plan` takes it.
+        problem: of the cell's pipeline; None to analyse that here.
     """
     result = CellResult(cell.to_dict(), budget, machine=this_machine().fingerprint, written=_now())
     try:
-        problem = load_problem(cell.pipeline, target=cell.target, parallelism=cell.parallelism)
+        problem = problem or load_problem(cell.pipeline, target=cell.target, parallelism=cell.parallelism)
         agent = load_agent(cell.settings.agent, cell.settings.parameters, cell.settings.preset)
         plan = agent.plan(problem, seed=cell.seed, **budget)  # type: ignore[arg-type]
         if not isinstance(plan, Plan):
