@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from types import TracebackType
@@ -14,11 +15,7 @@ _OBJECT_STORE_BYTES = 80 << 20  # about the least that Ray takes
 
 
 class RayNodes:
-    """A cluster, for the time of a context.
-
-    Attributes:
-        address: for ``RAY_ADDRESS``.
-    """
+    """A cluster, for the time of a context."""
 
     def __init__(self) -> None:
         pytest.importorskip("ray", reason="it comes with the extra ray")
@@ -29,14 +26,18 @@ class RayNodes:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        self.address = ""
+        self._address = ""
 
     def add(self, **settings: Any) -> None:
         """Start a node; see `ray.cluster_utils.Cluster.add_node`."""
         assert self._process.stdin is not None and self._process.stdout is not None
         print(json.dumps(settings), file=self._process.stdin, flush=True)
-        self.address = self._process.stdout.readline().strip()
-        assert self.address, "no node was started"
+        self._address = self._process.stdout.readline().strip()
+        assert self._address, "no node was started"
+
+    def environment(self) -> dict[str, str]:
+        """Variables for a command that is to use the cluster."""
+        return os.environ | {"RAY_ADDRESS": self._address}
 
     def __enter__(self) -> RayNodes:
         return self

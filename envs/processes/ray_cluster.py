@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
-import importlib.metadata
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any
 
-import ray
-from ray.exceptions import RayError, RayTaskError
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-from halidegym.native import _core
+from halidegym.envs.processes.workers import Conditions, installation
 from halidegym.native._core import Error
+
+try:
+    import ray
+    from ray.exceptions import RayError, RayTaskError
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"Work on several machines needs {error.name}, which is not installed: pip install 'halidegym[ray]'",
+        name=error.name,
+    ) from error
 
 TIMING = "timing"
 """The resource of which a node has one, and which is held by whoever must be the only one there that looks at the clock."""
-
-Conditions: TypeAlias = Mapping[str, str]
-"""What has to be equal on all nodes, by name."""
 
 _RETRIES = 3  # of a call whose worker or node died
 _OBJECT_STORE_BYTES = 256 << 20  # of a cluster of our own; problems and results have kilobytes
@@ -41,24 +41,19 @@ class UnlikeNodes(Error):  # noqa: N818 - says what was found
     """A node of the cluster is not like this one, so that results would differ."""
 
 
-@functools.cache
-def installation() -> Conditions:
-    """What is installed here, as far as results depend on it."""
-    core = hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]
-    return {name: importlib.metadata.version(name) for name in ("halidegym", "halide")} | {"core": core}
-
-
 class RayCluster:
     """A connection to a cluster. Use as a context: leaving it ends the calls that are still going on, and disconnects.
 
-    The cluster is the one at the address in ``RAY_ADDRESS``, else the one that runs on this machine, else one of this
-    machine alone that is started, and ended with the connection. A process that is connected already stays so.
+    The cluster is the one at the address in ``RAY_ADDRESS``, else the one that runs on this machine. If there is none, or
+    the address is ``local``, one of this machine alone is started, and ended with the connection. A process that is
+    connected already stays so.
 
     Args:
         conditions: says what has to be equal on all nodes; importable by its module and name.
 
     Attributes:
         num_cpus: of all nodes.
+        num_timing: nodes that may measure.
 
     Raises:
         Error: there is no cluster at that address, or no connection to it.
@@ -71,7 +66,7 @@ class RayCluster:
             _connect()
         self._conditions, self._expected = conditions, conditions()
         self._pending = set[Any]()
-        self.num_cpus = int(ray.cluster_resources().get("CPU", 1))
+        self.num_cpus, self.num_timing = (int(ray.cluster_resources().get(name, 0)) for name in ("CPU", TIMING))
         try:
             self._check_nodes()
         except BaseException:
@@ -125,6 +120,15 @@ class RayCluster:
         finally:
             self._pending.discard(call)
 
+    def is_done(self, call: Any, timeout_s: float) -> bool:
+        """Wait for a call as long as that, and return whether it has a result, or failed."""
+        return bool(ray.wait([call], timeout=timeout_s)[0])
+
+    def end(self, call: Any) -> None:
+        """End a call whose result nobody needs any more."""
+        self._pending.discard(call)
+        ray.cancel(call, force=True)
+
     def completed(self, calls: Sequence[Any]) -> Iterator[Any]:
         """Yield calls when they have a result, or failed."""
         left = list(calls)
@@ -134,9 +138,8 @@ class RayCluster:
 
     def close(self) -> None:
         """End the calls that are still going on, and disconnect."""
-        for call in self._pending:
-            ray.cancel(call, force=True)
-        self._pending.clear()
+        for call in list(self._pending):
+            self.end(call)
         if self._is_ours:
             ray.shutdown()
 
@@ -169,13 +172,14 @@ class RayCluster:
 
 def _connect() -> None:
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
-    try:
-        ray.init(address="auto", **quiet)
-        return
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        address = os.environ.get("RAY_ADDRESS")
-        if address and address != "local":
-            raise Error(f"Cannot connect to the Ray cluster at {address}: {_first_line(error)}") from error
+    address = os.environ.get("RAY_ADDRESS") or "auto"
+    if address != "local":
+        try:
+            ray.init(address=address, **quiet)
+            return
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            if not (address == "auto" and isinstance(error, ConnectionError)):
+                raise Error(f"Cannot connect to the Ray cluster at {address}: {_first_line(error)}") from error
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray.init(
         address="local",

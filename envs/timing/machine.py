@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from halidegym.envs.processes.files import cache_directory
+from halidegym.envs.processes.workers import Conditions, installation
 
 _logger = logging.getLogger(__name__)
 
@@ -58,6 +59,12 @@ def this_machine() -> Machine:
         memory_gib=round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30),
         halide_version=importlib.metadata.version("halide"),
     )
+
+
+def installation_and_machine() -> Conditions:
+    """What has to be equal wherever seconds are compared."""
+    machine = {name: str(value) for name, value in dataclasses.asdict(this_machine()).items()}
+    return {**installation(), **machine}
 
 
 def _cpu() -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.isolated import run_isolated
-from halidegym.envs.processes.ray_cluster import RayCluster, WorkersLost, installation
-from halidegym.envs.timing.machine import this_machine
+from halidegym.envs.processes.ray_cluster import RayCluster, WorkersLost
+from halidegym.envs.timing.machine import installation_and_machine
 from halidegym.evaluation.arguments.agent import load_agent
 from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.benchmark.attempts import Attempt, CellProcesses, failed
@@ -28,7 +27,7 @@ class RayLanes:
         self._cells: dict[str, Cell] = {}
         self._calls: dict[str, Any] = {}
         self._problems: dict[str, Any] = {}
-        self._cluster = RayCluster(conditions)
+        self._cluster = RayCluster(installation_and_machine)
         self.count = self._cluster.num_cpus
 
     def submit(self, name: str, cell: Cell, baseline: str | CellResult | None) -> None:
@@ -65,12 +64,6 @@ def run_attempt(
     """Run a cell on a node; see `CellProcesses.run`."""
     known = baseline.result if isinstance(baseline, Attempt) else baseline
     return CellProcesses().run(cell, known, limit, problem)
-
-
-def conditions() -> dict[str, str]:
-    """What has to be equal on all nodes of a run: seconds are compared, and its machine is one."""
-    machine = {name: str(value) for name, value in dataclasses.asdict(this_machine()).items()}
-    return dict(installation()) | machine
 
 
 def looks_at_the_clock(cell: Cell, suite: Suite) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -18,7 +17,6 @@ import pytest
 
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite, write_suite
 from halidegym.native import _core
-from pages_for_tests import ROOT, halidegym_commands
 from ray_nodes import RayNodes
 
 COMMAND = "from halidegym.evaluation.cli import main; main()"
@@ -73,7 +71,7 @@ def on_ray(nodes: RayNodes, folder: Path, **changes: Any) -> subprocess.Popen[st
     arguments = ["bench", str(write_suite(folder, **changes)), "--output", str(folder / "run"), "--workers", "ray"]
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, *arguments],
-        env=os.environ | {"RAY_ADDRESS": nodes.address},
+        env=nodes.environment(),
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -174,23 +172,6 @@ def other_build(folder: Path) -> Path:
     with core.open("ab") as file:
         file.write(b"\0")
     return own.parent
-
-
-@pytest.mark.slow
-def test_the_page_is_run_as_it_is_printed(nodes: RayNodes, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "how-to" / "scale-out.md").read_text()
-    (suite,) = re.findall(r"^```yaml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    (tmp_path / "toys.yaml").write_text(suite)
-    (command,) = (call for call in halidegym_commands(page) if "toys.yaml" in call and "bench" in call)
-    run = subprocess.run(
-        [sys.executable, "-c", COMMAND, *command],
-        cwd=tmp_path,
-        env=os.environ | {"RAY_ADDRESS": nodes.address},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert run.stderr.splitlines()[-1] in map(str.strip, page.splitlines())
 
 
 def test_without_ray_its_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
