@@ -147,6 +147,11 @@ class Autotune(Agent):
         return tuple(sorted(set(given), key=lambda cores: (cores != own, cores)))
 
     @property
+    def measures(self) -> bool:
+        """Always."""
+        return True
+
+    @property
     def rules(self) -> Rules:
         """Of the search space."""
         return Rules(self.subtiling, self.memory_limit)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from halidegym.envs.processes.files import cache_directory
+from halidegym.envs.processes.workers import Conditions, installation
 from halidegym.native._core import InvalidParameter
 
 _logger = logging.getLogger(__name__)
@@ -75,6 +76,12 @@ def check_runs_here(target: str) -> None:
             f"Cannot measure for target {target} on this machine, which is {here}; search by the cost model alone, "
             "such as by BeamSearch or --agent beam, or give a target of this machine"
         )
+
+
+def installation_and_machine() -> Conditions:
+    """What has to be equal wherever seconds are compared."""
+    machine = {name: str(value) for name, value in dataclasses.asdict(this_machine()).items()}
+    return {**installation(), **machine}
 
 
 def _cpu() -> str:
