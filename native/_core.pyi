@@ -921,10 +921,12 @@ class TransformPlan:
 
 @final
 class TransformTiming:
-    """How long a plan takes: the ratio of its time to the reference's, infinite if its output is wrong."""
+    """How long a plan and the reference take, in turns: seconds per run; none if the plan's output is wrong."""
 
     @property
-    def ratio(self) -> float: ...
+    def samples_s(self) -> list[float]: ...
+    @property
+    def reference_samples_s(self) -> list[float]: ...
     @property
     def relative_error(self) -> float: ...
     @property
