@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 from halidegym.evaluation.benchmark.cells import CellResult
 from halidegym.evaluation.benchmark.report.groups import Group, Scores, cost_of
-from halidegym.evaluation.benchmark.report.statistics import Estimate, Pair, Summary
+from halidegym.evaluation.benchmark.report.statistics import Pair, Summary
 from halidegym.evaluation.benchmark.run import Run
 from halidegym.evaluation.benchmark.timings import PipelineTimings
 from halidegym.evaluation.output import run_times
+from halidegym.training.statistics import Interval
 
 Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]
 
@@ -178,7 +179,7 @@ def _mean_count(results: Sequence[CellResult], name: str, text: str = "{:,.0f}")
     return text.format(statistics.geometric_mean(counts)) if counts else "-"
 
 
-def _range(estimate: Estimate, digits: int = 3) -> str:
+def _range(estimate: Interval, digits: int = 3) -> str:
     return f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
 
 

@@ -14,8 +14,9 @@ from halidegym.evaluation.arguments.options import parallelism_option, pipeline_
 from halidegym.evaluation.arguments.paths import OutputFile
 from halidegym.evaluation.arguments.pipeline import Details, load_problem
 from halidegym.evaluation.output.pages import write_table
-from halidegym.evaluation.studies.tuning import TunedAndDrawn, geometric_mean, tuned_and_drawn
+from halidegym.evaluation.studies.tuning import TunedAndDrawn, tuned_and_drawn
 from halidegym.native._core import Error
+from halidegym.training.statistics import geometric_mean
 
 PIPELINES = (
     *("harris", "hist", "unsharp", "camera_pipe", "interpolate", "lens_blur", "bilateral_grid", "iir_blur"),
@@ -94,11 +95,9 @@ def _cells(found: TunedAndDrawn) -> tuple[str, ...]:
 def _means(ratios: list[tuple[float, float]]) -> list[tuple[str, ...]]:
     if len(ratios) < 2:
         return []
-    default, draws = (geometric_mean(column) for column in zip(*ratios, strict=True))
-    intervals = [f"{low:.2f} to {high:.2f}" for _, low, high in (default, draws)]
-    return [
-        ("geometric mean", *[""] * 4, f"{default[0]:.2f}", intervals[0], "", f"{draws[0]:.2f}", intervals[1], "", "")
-    ]
+    default, draws = (geometric_mean(column, resamples=10_000) for column in zip(*ratios, strict=True))
+    to_default, to_draws = ((f"{mean.value:.2f}", f"{mean.low:.2f} to {mean.high:.2f}") for mean in (default, draws))
+    return [("geometric mean", *[""] * 4, *to_default, "", *to_draws, "", "")]
 
 
 def _number(ratio: float) -> str:
