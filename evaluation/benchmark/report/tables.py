@@ -84,14 +84,22 @@ def means_of(ratios: Scores) -> Means:
 def ratio_table(group: Group, ratios: Mapping[str, Scores]) -> Table:
     """By pipeline the ratio of each agent to the baseline, geometric mean over seeds; and over the pipelines.
 
-    Whichever are more go down: the pipelines, or the agents.
+    Where some of these are parts of others, as the blocks of a network, there is a mean without them, too. Whichever are
+    more go down: the pipelines, or the agents.
     """
     present = {agent: means_of(scores) for agent, scores in ratios.items() if scores}
+    whole = [pipeline for pipeline in group.pipelines if "/" not in pipeline]
+    of_whole = f"of the {len(whole)} whole ones" if 0 < len(whole) < len(group.pipelines) else ""
     columns = [
-        (agent, *(means.by_pipeline.get(pipeline, "-") for pipeline in group.pipelines), means.mean)
+        (
+            agent,
+            *(means.by_pipeline.get(pipeline, "-") for pipeline in group.pipelines),
+            means.mean,
+            *([means_of({p: found for p, found in ratios[agent].items() if p in whole}).mean] if of_whole else []),
+        )
         for agent, means in present.items()
     ]
-    header = ("pipeline", *group.pipelines, "geometric mean")
+    header = ("pipeline", *group.pipelines, "geometric mean", *filter(None, [of_whole]))
     if len(present) > len(group.pipelines):
         return ("agent", *header[1:]), columns
     top, *lines = zip(header, *columns, strict=True)
