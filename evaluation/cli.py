@@ -47,7 +47,7 @@ class _Main(click.Group):
 
 @click.group(
     cls=_Main,
-    epilog="Start with `halidegym demo`, or with `halidegym schedule harris`.",
+    epilog="Start with `halidegym demo`, or with `halidegym schedule harris --agent beam`.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="halidegym")

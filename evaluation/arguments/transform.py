@@ -51,9 +51,9 @@ class TransformName:
         unknown = set(fields) - {field.name for field in dataclasses.fields(cls)[1:]}
         if unknown:
             raise InvalidParameter(f"A transform has no {min(unknown)}; give space, cost, context or database: {text}")
-        for option, choices in (("space", SPACES), ("cost", COSTS)):
-            if fields.get(option, choices[0]) not in choices:
-                raise InvalidParameter(f"{option}={fields[option]} in {text}: give one of {', '.join(choices)}")
+        for key, choices in (("space", SPACES), ("cost", COSTS)):
+            if fields.get(key, choices[0]) not in choices:
+                raise InvalidParameter(f"{key}={fields[key]} in {text}: give one of {', '.join(choices)}")
         try:
             context = float(fields.pop("context", "0"))
         except ValueError as error:

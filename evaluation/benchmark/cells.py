@@ -17,7 +17,7 @@ from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.arguments.agent import load_agent
 from halidegym.evaluation.benchmark.problems import kind_of
-from halidegym.evaluation.benchmark.problems.kind import Solution
+from halidegym.evaluation.benchmark.problems.kind import Problem, Solution
 from halidegym.evaluation.benchmark.suite import AgentSettings, BudgetSettings, Suite
 from halidegym.native._core import Error, FormatError
 from halidegym.native.checks import shown
@@ -155,16 +155,17 @@ class CellResult:
             ) from error
 
 
-def run_cell(cell: Cell, budget: dict[str, float]) -> CellResult:
+def run_cell(cell: Cell, budget: dict[str, float], problem: Problem | None = None) -> CellResult:
     """Run a cell here, in a process that has made no Funcs yet; a search that fails is a result.
 
     Args:
         cell: what to run.
         budget: of the search, as `Agent.plan` takes it.
+        problem: of the cell's pipeline; None to analyse that here.
     """
     result = CellResult(cell.to_dict(), budget, machine=this_machine().fingerprint, written=_now())
     try:
-        problem = kind_of(cell.pipeline).load(cell.pipeline, cell.target, cell.parallelism)
+        problem = problem or kind_of(cell.pipeline).load(cell.pipeline, cell.target, cell.parallelism)
         agent = load_agent(cell.settings.agent, cell.settings.parameters, cell.settings.preset)
         found = problem.solve(agent, cell.seed, budget)
         return dataclasses.replace(result, **vars(found), written=_now())

@@ -34,6 +34,7 @@ QUICK = {
 ELSEWHERE = {
     "docs/how-to/bring-your-own-pipeline.md": "tests/test_how_to.py",
     "docs/how-to/other-frameworks.md": "tests/test_other_frameworks.py",
+    "docs/how-to/scale-out.md": "tests/test_scale_out.py",
     "docs/how-to/see-schedules.md": "tests/test_how_to_see.py",
 }
 
