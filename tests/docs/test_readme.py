@@ -54,7 +54,9 @@ def median(file: str, pipeline: str, quantity: str) -> str:
 
 def test_throughput_is_that_of_the_measurements() -> None:
     section = README.partition("\n## Throughput\n")[2].partition("\n## ")[0]
-    figures = [line.removesuffix(" |").rpartition("| ")[2] for line in section.splitlines() if line.startswith("| ")][1:]
+    figures = [line.removesuffix(" |").rpartition("| ")[2] for line in section.splitlines() if line.startswith("| ")][
+        1:
+    ]
     beams = results("speed.csv")
     (mean,) = [row["CPU time, plugin / ours"] for row in beams if row["pipeline"] == "geometric mean"]
     memory = sorted(
