@@ -6,6 +6,7 @@ import click
 
 from halidegym.evaluation.commands.reproduce.cost_model_beams import cost_model_beams
 from halidegym.evaluation.commands.reproduce.equal_time import equal_time
+from halidegym.evaluation.commands.reproduce.guided import guided
 from halidegym.evaluation.commands.reproduce.learned import learned_command
 from halidegym.evaluation.commands.reproduce.mb2fbs_synthetic import mb2fbs_synthetic
 from halidegym.evaluation.commands.reproduce.mb2fbs_tables import mb2fbs_tables
@@ -30,6 +31,7 @@ for command in (
     protuner_figure7,
     protuner_figures_4_5,
     learned_command,
+    guided,
     tag_library_command,
     tuning,
 ):
