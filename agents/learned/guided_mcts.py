@@ -43,7 +43,7 @@ class PolicyGuidedMCTS(GuidedAgent):
     free_schedules: int = 16
     selection: _Selection = "uct"
     root: _Root = "tree"
-    prior_weight: float = 1.0
+    prior_weight: float = 2.0
     candidates: int = 16
     deviations: float | None = _REPLAY.deviations
     exploration: float = _REPLAY.exploration
@@ -61,7 +61,7 @@ class PolicyGuidedMCTS(GuidedAgent):
     def _tree_policy(self) -> TreePolicy:
         if self.selection == "uct":
             return TreePolicy(exploration=self.exploration)
-        return TreePolicy(value="best_cost", bonus="prior", exploration=self.prior_weight, normalized=True)
+        return TreePolicy(value="mean_cost", bonus="prior", exploration=self.prior_weight, normalized=True)
 
     def _options(self, seed: int) -> MctsOptions:
         is_gumbel = self.root == "gumbel"

@@ -22,7 +22,7 @@ namespace halidegym {
 // Simulation-guided beam search (Choo et al. 2022): of each state of the beam a policy proposes some children, a
 // rollout completes each of them, and the beam keeps those whose rollouts are the best.
 struct SgbsOptions {
-    int beam_size = 4;
+    int beam_size = 8;
     int children = 4;     // of each state
     bool sampled = true;  // they are drawn without repetition (Kool et al. 2019); else the likeliest ones
     // Each pass has a beam and children twice as many as those of the pass before. Empty: until the budget is used up.
