@@ -921,10 +921,12 @@ class TransformPlan:
 
 @final
 class TransformTiming:
-    """How long a plan takes: the ratio of its time to the reference's, infinite if its output is wrong."""
+    """How long a plan and the reference take, in turns: seconds per run; none if the plan's output is wrong."""
 
     @property
-    def ratio(self) -> float: ...
+    def samples_s(self) -> list[float]: ...
+    @property
+    def reference_samples_s(self) -> list[float]: ...
     @property
     def relative_error(self) -> float: ...
     @property
@@ -1772,11 +1774,13 @@ class Environment(_Bound):
             InvalidParameter: there is no legal decision, or the cost of the state that it leads to is no number.
         """
     def observe(self) -> dict[str, NDArray[Any]]:
-        """The observation as a dict of new arrays, each of one dimension."""
-    def look(self) -> tuple[dict[str, NDArray[Any]], NDArray[np.int8], int]:
-        """`observe()`, a copy of its action mask, and `num_legal_decisions`: what each step asks for, in one call."""
-    def step_and_look(self, action: int) -> tuple[dict[str, NDArray[Any]], NDArray[np.int8], int, bool]:
-        """`step(action)` and what `look()` returns then, with the legality of the action at the end, in one call.
+        """The observation as a dict of arrays of one dimension. They belong to the caller: an array is used again only when
+        nobody refers to it any longer.
+        """
+    def look(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """`observe()`, and the information that `HalideSchedule` gives of every position."""
+    def step_and_look(self, action: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """`step(action)` and what `look()` returns then, with the legality of the action in the information.
 
         Raises:
             InvalidParameter: see `step`.

@@ -229,6 +229,11 @@ class MCTS(NativeSearch):
         agent = dataclasses.replace(self, iterations=_ITERATIONS) if is_unlimited else self
         return mcts(space, agent.options(seed), run_times, **budget.limits, on_progress=on_progress)
 
+    @property
+    def measures(self) -> bool:
+        """Whether run times decide."""
+        return self.measured
+
     def options(self, seed: int) -> MctsOptions:
         """Return the parameters as the search in C++ takes them."""
         return MctsOptions(

@@ -34,6 +34,7 @@ QUICK = {
 ELSEWHERE = {
     "docs/how-to/bring-your-own-pipeline.md": "tests/test_how_to.py",
     "docs/how-to/other-frameworks.md": "tests/test_other_frameworks.py",
+    "docs/how-to/scale-out.md": "tests/test_scale_out.py",
     "docs/how-to/see-schedules.md": "tests/test_how_to_see.py",
 }
 
@@ -89,7 +90,13 @@ BEFORE = {
 }
 
 #: Budgets that a reader has and a test has not.
-SHORTER = {r"at_least\(\d+\)": "at_least(1)", r"\bseconds=\d{2,}": "seconds=20", r"\blearn\([\d_]+\)": "learn(256)"}
+SHORTER = {
+    r"at_least\(\d+\)": "at_least(1)",
+    r"\bseconds=\d{2,}": "seconds=20",
+    r"\brounds=\d+": "rounds=2",
+    r"\blearn\([\d_]+\)": "learn(256)",
+    r"\bn_steps=\d+": "n_steps=32",
+}
 
 _SHOWN = re.compile(r"^(\w+)\((.*?)\)$", re.MULTILINE | re.DOTALL)
 _MARK = "\x00 {}\n"
