@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from halidegym.envs.processes.files import cache_directory, cache_path
+from halidegym.envs.processes.workers import Conditions, installation
+from halidegym.native._core import InvalidParameter
 
 _logger = logging.getLogger(__name__)
 
@@ -58,6 +60,28 @@ def this_machine() -> Machine:
         memory_gib=round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30),
         halide_version=importlib.metadata.version("halide"),
     )
+
+
+def check_runs_here(target: str) -> None:
+    """Refuse targets whose architecture or operating system this machine does not have; features are not looked at.
+
+    Raises:
+        InvalidParameter: what is compiled for the target does not run here.
+    """
+    import halide as hl  # takes long, and whoever replays records does not need it
+
+    here, wanted = ("-".join(name.split("-")[:3]) for name in (str(hl.get_host_target()), target))
+    if wanted != here:
+        raise InvalidParameter(
+            f"Cannot measure for target {target} on this machine, which is {here}; search by the cost model alone, "
+            "such as by BeamSearch or --agent beam, or give a target of this machine"
+        )
+
+
+def installation_and_machine() -> Conditions:
+    """What has to be equal wherever seconds are compared."""
+    machine = {name: str(value) for name, value in dataclasses.asdict(this_machine()).items()}
+    return {**installation(), **machine}
 
 
 def _cpu() -> str:

@@ -138,15 +138,19 @@ class TransformTimer:
     def race(self, plans: Iterable[str]) -> list[Standing]:
         """Plans of this size in turns, in longer samples; the fastest first."""
         distinct = list(dict.fromkeys(plans))
-        settings = self.settings
-        with measuring():
-            turns = self._call(worker.take_turns, distinct, settings, settings.final_rounds, settings.final_sample_s)
+        turns = self.turns(distinct)
         winner = min(turns, key=min)
         standings = []
         for plan, samples in zip(distinct, turns, strict=True):
             low, high = median_interval([own / best for own, best in zip(samples, winner, strict=True)])
             standings.append(Standing(plan, min(samples) * 1e6, min(samples) / min(winner), low, high))
         return sorted(standings, key=lambda standing: standing.cost)
+
+    def turns(self, plans: Sequence[str]) -> list[list[float]]:
+        """Seconds per run of plans of this size in each round of a race, whose outputs nobody looks at."""
+        settings = self.settings
+        with measuring():
+            return self._call(worker.take_turns, plans, settings, settings.final_rounds, settings.final_sample_s)
 
     def race_ways(
         self, problem: _core.TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float, seed: int = 0

@@ -11,7 +11,7 @@ import contextlib
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.planners.beam import BeamSearch
@@ -20,6 +20,7 @@ from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
 from halidegym.agents.planners.uct import UCT
 from halidegym.envs.transform.settings import TransformTimingSettings
+from halidegym.evaluation.arguments.transform import order_of
 from halidegym.native._core import TransformProblem, TransformSpace
 
 SIZES = (256, 1024, 4096, 16384, 360, 1000)
@@ -35,8 +36,6 @@ AGENTS: Mapping[str, Agent] = {
     "beam": BeamSearch(),
 }
 WITHOUT_SEEDS = (CAREFUL, "beam")
-ON_GRAPHS = ("UCT, graph", "TAG, graph")
-"""Those that decide any open problem, so that they meet plans again; the others decide the first one."""
 
 
 class Costs(Protocol):
@@ -130,7 +129,7 @@ def search(n: int, space: str, agent: str, seed: int, measurements: int, costs: 
     meeting the same ones is ended after ten times as many.
     """
     watched = _Watched(costs, measurements)
-    order: Literal["first", "any"] = "any" if agent in ON_GRAPHS else "first"
+    order = order_of(AGENTS[agent])
     searched = TransformSpace(n, space=space, order=order, lanes=lanes, cost=watched.cost)  # type: ignore[arg-type]
     with contextlib.suppress(_Enough):
         AGENTS[agent].solve(searched, evaluations=10 * measurements, seed=seed)

@@ -12,7 +12,7 @@ from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.records import TransformReplay
 from halidegym.envs.transform.timer import TransformTimer
 from halidegym.evaluation.arguments.paths import OutputFolder
-from halidegym.evaluation.commands.transform.space import SPACES
+from halidegym.evaluation.arguments.transform import SPACES
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers import tag_library, tag_library_report
