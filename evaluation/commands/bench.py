@@ -28,7 +28,7 @@ from halidegym.evaluation.commands.extras import needs_extra
 def bench(suite: str, output: Path | None, agents: tuple[str, ...], workers: Workers, retry: bool) -> None:
     """Run a SUITE: agents x pipelines x seeds at equal budgets, and time the schedules that they find.
 
-    A SUITE is the name of one that is shipped (quick, papers, learned, optimality, equal-time, equal-time-longer,
+    A SUITE is the name of one that is shipped (quick, papers, tuned, learned, optimality, equal-time, equal-time-longer,
     protuner-figure7, timings, transforms, transforms-measured), or a YAML file like these. Each cell, an agent on a pipeline
     with a budget and a seed, runs in a process of its own, and leaves a file with its plan. One that fails is a result, too.
     The same command goes on where Ctrl-C or worse has ended it; with another --agent, it runs that one alone.

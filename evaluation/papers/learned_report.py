@@ -13,10 +13,9 @@ from rich.table import Table
 
 from halidegym.evaluation.output.console import name_columns, number_columns
 from halidegym.evaluation.papers.learned_agents import BEAM, GREEDY, Run
-from halidegym.native._core import Error
+from halidegym.training.statistics import bootstrap
 
 _ALONE = "interpolate"
-_RESAMPLES = 2000
 
 HEADER = (
     "agent", "of beam", "95 % interval", "without interpolate", "of greedy's cost", "evaluations", "of beam's, median",
@@ -57,9 +56,6 @@ def summarize(runs: Sequence[Run], *, seed: int = 0) -> list[Summary]:
     Args:
         runs: of all agents, those of the beam and of greedy search among them.
         seed: of the bootstrap.
-
-    Raises:
-        Error: SciPy is not installed.
     """
     beam = {run.pipeline: run for run in runs if run.agent == BEAM}
     greedy = {run.pipeline: run for run in runs if run.agent == GREEDY}
@@ -145,9 +141,6 @@ def pairs(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
     """Guided searches against the same search without a policy, at the same budget: a line each, below `PAIRS_HEADER`.
 
     The geometric mean of cost / cost over pipelines; better or worse on a pipeline means by more than half a per cent.
-
-    Raises:
-        Error: SciPy is not installed.
     """
     logs: dict[str, dict[str, list[float]]] = {}
     for run in runs:
@@ -194,20 +187,10 @@ def _over_pipelines(by_pipeline: dict[str, list[Run]], log: Callable[[Run], floa
 
 def _interval(strata: Sequence[NDArray[np.float64]], seed: int, sides: int = 1) -> tuple[float, float]:
     """Of the exponential of the mean of the strata's means; times 2 if each pipeline has two strata that are summed."""
-    if all(len(values) == 1 or np.ptp(values) == 0 for values in strata):
-        mean = math.exp(sides * _mean(strata))
-        return mean, mean
-    try:
-        from scipy.stats import bootstrap
-    except ImportError as error:
-        raise Error("The intervals need SciPy: pip install halidegym[bench]") from error
-    strata = [values if len(values) > 1 else np.repeat(values, 2) for values in strata]
-    found = bootstrap(
-        strata,
-        lambda *samples, axis: sides * np.mean([sample.mean(axis=axis) for sample in samples], axis=0),
-        n_resamples=_RESAMPLES,
-        method="percentile",
-        vectorized=True,
-        random_state=np.random.default_rng(seed),
-    ).confidence_interval
-    return math.exp(found.low), math.exp(found.high)
+
+    def of(*drawn: NDArray[np.int64]) -> NDArray[np.float64]:
+        means = [values[indices].mean(axis=1) for values, indices in zip(strata, drawn, strict=True)]
+        return np.asarray(np.exp(sides * np.mean(means, axis=0)))
+
+    found = bootstrap([len(values) for values in strata], of, seed=seed)
+    return found.low, found.high

@@ -7,8 +7,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from halidegym.agents.budget import Budget
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.proposals import Proposal, careless_descents, proposal_of
@@ -139,11 +137,3 @@ def _compare(
 ) -> list[Comparison]:
     by_work = stopwatch.threads_for(problem) == 1
     return stopwatch.compare_all(problem, schedules, baseline, by_work=by_work)
-
-
-def geometric_mean(ratios: Sequence[float], *, resamples: int = 10_000) -> tuple[float, float, float]:
-    """Geometric mean over pipelines, and an interval of 95 % by the bootstrap (Efron and Tibshirani 1993, chapter 13)."""
-    logs = np.log(ratios)
-    means = np.random.default_rng(0).choice(logs, (resamples, len(logs))).mean(axis=1)
-    mean, low, high = np.exp([logs.mean(), *np.quantile(means, (0.025, 0.975))])
-    return float(mean), float(low), float(high)

@@ -8,7 +8,7 @@ import hashlib
 import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.plan import Candidate, Improvement
@@ -67,10 +67,6 @@ class Transforms:
         return dict(zip(found, [of_baseline, *(_compared(other, base) for other in others)], strict=True))
 
 
-class _Costs(Protocol):
-    def cost(self, plan: str) -> float: ...
-
-
 class _Transform:
     def __init__(self, name: TransformName) -> None:
         self._name = name
@@ -82,7 +78,7 @@ class _Transform:
     def solve(self, agent: Agent, seed: int, budget: Mapping[str, Any]) -> Solution:
         order, lanes = order_of(agent), tuple(available_lanes())
         with self._costs() as costs:
-            if isinstance(agent, DynamicProgramming) and isinstance(costs, TransformTimer):
+            if isinstance(agent, DynamicProgramming):
                 agent = dataclasses.replace(agent, timer=costs)
             found = agent.solve(self._space(order, lanes, costs), seed=seed, **budget)
             measurements = costs.evaluations if isinstance(costs, TransformTimer) else None
@@ -119,14 +115,16 @@ class _Transform:
             raise FormatError(f"the plan is incomplete, or damaged: {error!r}") from error
         return is_repeatable
 
-    def _space(self, order: Any, lanes: Sequence[int], costs: _Costs | None) -> TransformSpace:
+    def _space(
+        self, order: Any, lanes: Sequence[int], costs: TransformTimer | TransformReplay | None
+    ) -> TransformSpace:
         name = self._name
         if costs is None:
             return TransformSpace(name.n, space=name.space, order=order, lanes=lanes, context=name.context)
         return TransformSpace(name.n, space=name.space, order=order, lanes=lanes, cost=costs.cost)
 
     @contextlib.contextmanager
-    def _costs(self) -> Iterator[_Costs | None]:
+    def _costs(self) -> Iterator[TransformTimer | TransformReplay | None]:
         """Where costs come from; None for the model."""
         name = self._name
         if name.cost == "measured":

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 from halidegym.evaluation.benchmark.cells import CellResult
 from halidegym.evaluation.benchmark.report.groups import Group, Scores, cost_of
-from halidegym.evaluation.benchmark.report.statistics import Estimate, Pair, Summary
+from halidegym.evaluation.benchmark.report.statistics import Pair, Summary
 from halidegym.evaluation.benchmark.run import Run
 from halidegym.evaluation.benchmark.timings import PipelineTimings
 from halidegym.evaluation.output import run_times
+from halidegym.training.statistics import Interval
 
 Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]
 
@@ -83,14 +84,22 @@ def means_of(ratios: Scores) -> Means:
 def ratio_table(group: Group, ratios: Mapping[str, Scores]) -> Table:
     """By pipeline the ratio of each agent to the baseline, geometric mean over seeds; and over the pipelines.
 
-    Whichever are more go down: the pipelines, or the agents.
+    Where some of these are parts of others, as the blocks of a network, there is a mean without them, too. Whichever are
+    more go down: the pipelines, or the agents.
     """
     present = {agent: means_of(scores) for agent, scores in ratios.items() if scores}
+    whole = [pipeline for pipeline in group.pipelines if "/" not in pipeline]
+    of_whole = f"of the {len(whole)} whole ones" if 0 < len(whole) < len(group.pipelines) else ""
     columns = [
-        (agent, *(means.by_pipeline.get(pipeline, "-") for pipeline in group.pipelines), means.mean)
+        (
+            agent,
+            *(means.by_pipeline.get(pipeline, "-") for pipeline in group.pipelines),
+            means.mean,
+            *([means_of({p: found for p, found in ratios[agent].items() if p in whole}).mean] if of_whole else []),
+        )
         for agent, means in present.items()
     ]
-    header = ("pipeline", *group.pipelines, "geometric mean")
+    header = ("pipeline", *group.pipelines, "geometric mean", *filter(None, [of_whole]))
     if len(present) > len(group.pipelines):
         return ("agent", *header[1:]), columns
     top, *lines = zip(header, *columns, strict=True)
@@ -178,7 +187,7 @@ def _mean_count(results: Sequence[CellResult], name: str, text: str = "{:,.0f}")
     return text.format(statistics.geometric_mean(counts)) if counts else "-"
 
 
-def _range(estimate: Estimate, digits: int = 3) -> str:
+def _range(estimate: Interval, digits: int = 3) -> str:
     return f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
 
 

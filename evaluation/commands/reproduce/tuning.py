@@ -15,8 +15,9 @@ from halidegym.evaluation.arguments.options import parallelism_option, pipeline_
 from halidegym.evaluation.arguments.paths import OutputFile
 from halidegym.evaluation.arguments.pipeline import Details, load_problem
 from halidegym.evaluation.output.pages import write_table
-from halidegym.evaluation.studies.tuning import EXPERTS, TunedAndDrawn, geometric_mean, tuned_and_drawn
+from halidegym.evaluation.studies.tuning import EXPERTS, TunedAndDrawn, tuned_and_drawn
 from halidegym.native._core import Error
+from halidegym.training.statistics import geometric_mean
 
 _HEADER = (
     *("Pipeline", "Measured", "Failed", "Default, ms", "Tuned, ms", "Tuned / default", "95 %", "Expert / default"),
@@ -103,8 +104,8 @@ def _means(to_default: Sequence[float], to_drawn: Sequence[float]) -> list[tuple
 def _mean(ratios: Sequence[float]) -> tuple[str, str]:
     if len(ratios) < 2:
         return "", ""
-    mean, low, high = geometric_mean(ratios)
-    return f"{mean:.2f}", f"{low:.2f} to {high:.2f}"
+    mean = geometric_mean(ratios, resamples=10_000)
+    return f"{mean.value:.2f}", f"{mean.low:.2f} to {mean.high:.2f}"
 
 
 def _ratio(comparison: Comparison | None) -> str:

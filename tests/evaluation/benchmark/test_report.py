@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite
+from halidegym.evaluation.benchmark.report.groups import Group
+from halidegym.evaluation.benchmark.report.tables import ratio_table
 from halidegym.evaluation.benchmark.run import Run
 
 SETTINGS = {
@@ -193,3 +195,18 @@ def test_the_demo_ends_with_a_table_and_the_report(run: Path, tmp_path: Path, mo
     assert table["refused"] == ["-"] * 4
     by_agent = rows(tmp_path / "run" / "report" / "tables" / "1-time-pipelines.csv")
     assert table["random"][2:] == [by_agent["random"][pipeline] for pipeline in SUITE["pipelines"]]
+
+
+def test_parts_of_pipelines_are_told_from_whole_ones() -> None:
+    ratios = {
+        "base": {"a": [1.0], "b": [1.0], "net/0": [1.0]},
+        "other": {"a": [2.0, 8.0], "b": [1.0], "net/0": [16.0]},
+    }
+    group = Group("none", False, "base", ("a", "b", "net/0"), {}, {})
+    header, lines = ratio_table(group, ratios)
+    assert header == ("pipeline", "base", "other")
+    assert lines[0] == ("a", "1.000", "4.000")
+    assert lines[-2:] == [("geometric mean", "1.000", "4.000"), ("of the 2 whole ones", "1.000", "2.000")]
+    without = {agent: {p: found[p] for p in ("a", "b")} for agent, found in ratios.items()}
+    header, lines = ratio_table(Group("none", False, "base", ("a",), {}, {}), without)
+    assert (header, lines[1]) == (("agent", "a", "geometric mean"), ("other", "4.000", "2.000"))

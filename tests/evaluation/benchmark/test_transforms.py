@@ -65,15 +65,16 @@ def test_they_are_reported_and_validated(run: Path, tmp_path: Path) -> None:
 def test_measured_plans_are_replayed_from_a_record(tmp_path: Path) -> None:
     database, n = tmp_path / "record.db", 16
     name = f"transform/{n}?cost=measured&database={database}"
-    agents = {"random": {"agent": "RandomSearch", "deterministic": True}}
+    agents = {"random": {"agent": "RandomSearch", "deterministic": True}, "DP": AGENTS["DP"]}
     settings = SETTINGS | {"agents": agents, "baseline": "random", "measurement": None}
     measured = Run(run_suite(tmp_path, **settings | {"pipelines": [name]}))
     (tmp_path / "again").mkdir()
     replayed = run_suite(tmp_path / "again", **settings | {"pipelines": [name.replace("cost=measured", "cost=replay")]})
-    ((first,), (second,)) = (list(each.results().values()) for each in (measured, Run(replayed)))
-    assert first.cost == second.cost and first.schedule_key == second.schedule_key
+    for first, second in zip(measured.results().values(), Run(replayed).results().values(), strict=True):
+        assert (first.cell["agent"], first.cost) == (second.cell["agent"], second.cost)
+        assert first.schedule_key == second.schedule_key != ""
     assert not kind_of(name).is_shared(name) and kind_of(MODEL).is_shared(MODEL)
-    assert "1 replayed, 0 believed" in halidegym("validate", replayed).output
+    assert "2 replayed, 0 believed" in halidegym("validate", replayed).output
 
 
 @pytest.mark.parametrize(
