@@ -77,7 +77,7 @@ def summarize(runs: Sequence[Run], *, seed: int = 0) -> list[Summary]:
             Summary(
                 agent=agent,
                 of_beam=math.exp(_mean(list(logs.values()))),
-                interval=_interval(list(logs.values()), seed),
+                interval=interval(list(logs.values()), seed),
                 without_interpolate=math.exp(_mean(others)) if others else math.nan,
                 of_greedy=_over_pipelines(by_pipeline, lambda run: math.log(run.cost / greedy[run.pipeline].cost)),
                 evaluations=(min(costs), max(costs)),
@@ -155,16 +155,14 @@ def pairs(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
         gains = {
             pipeline: statistics.fmean(logs[other][pipeline]) - statistics.fmean(ours[pipeline]) for pipeline in common
         }
-        over_runs = _interval(
-            [-np.array(ours[p]) for p in common] + [np.array(logs[other][p]) for p in common], seed, 2
-        )
+        over_runs = interval([-np.array(ours[p]) for p in common] + [np.array(logs[other][p]) for p in common], seed, 2)
         lines.append(
             (
                 agent,
                 other,
                 f"{math.exp(statistics.fmean(gains.values())):.3f}",
                 "{:.3f} to {:.3f}".format(*over_runs),
-                "{:.3f} to {:.3f}".format(*_interval([np.array(list(gains.values()))], seed)),
+                "{:.3f} to {:.3f}".format(*interval([np.array(list(gains.values()))], seed)),
                 f"{math.exp(statistics.fmean([gain for p, gain in gains.items() if p != _ALONE])):.3f}",
                 str(sum(gain > math.log(1.005) for gain in gains.values())),
                 str(sum(gain < -math.log(1.005) for gain in gains.values())),
@@ -185,7 +183,7 @@ def _over_pipelines(by_pipeline: dict[str, list[Run]], log: Callable[[Run], floa
     return math.exp(statistics.fmean(statistics.fmean(map(log, own)) for own in by_pipeline.values()))
 
 
-def _interval(strata: Sequence[NDArray[np.float64]], seed: int, sides: int = 1) -> tuple[float, float]:
+def interval(strata: Sequence[NDArray[np.float64]], seed: int, sides: int = 1) -> tuple[float, float]:
     """Of the exponential of the mean of the strata's means; times 2 if each pipeline has two strata that are summed."""
 
     def of(*drawn: NDArray[np.int64]) -> NDArray[np.float64]:

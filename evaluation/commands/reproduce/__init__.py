@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from halidegym.evaluation.commands.reproduce.cost_model_beams import cost_model_beams
+from halidegym.evaluation.commands.reproduce.guided import guided
 from halidegym.evaluation.commands.reproduce.learned import learned_command
 from halidegym.evaluation.commands.reproduce.mb2fbs_synthetic import mb2fbs_synthetic
 from halidegym.evaluation.commands.reproduce.mb2fbs_tables import mb2fbs_tables
@@ -29,6 +30,7 @@ for command in (
     cost_model_beams,
     protuner_figures_4_5,
     learned_command,
+    guided,
     tag_library_command,
     tuning,
 ):
