@@ -136,7 +136,7 @@ class MCTS(NativeSearch):
     seconds_per_decision: float | None = _DEFAULTS.seconds_per_decision
     selection: str | Selection = "mean_cost"
     exploration: float = _DEFAULTS.policy.exploration
-    winner: Literal["best", "average"] = _DEFAULTS.winner
+    winner: Literal["best", "average"] = _DEFAULTS.winner  # type: ignore[assignment]  # candidates are of a policy
     epsilon: float = _DEFAULTS.epsilon
     deviations: float | None = _DEFAULTS.deviations
     draws: int = _DEFAULTS.draws

@@ -219,14 +219,25 @@ void Placements::append_options(const Block &block, int vector_dim, std::vector<
             out.push_back(decision);
         }
     };
-    // In a tiling, the reference computes between the halves last.
-    const int64_t last = block.kind == Block::Kind::AtTile ? 1 : 0;
-    for (int64_t offset = last; offset < block.size; offset++) {
-        append(offset);
+    if (block.kind != Block::Kind::AtTile) {
+        for (int64_t offset = 0; offset < block.size; offset++) {
+            append(offset);
+        }
+        return;
     }
-    if (last > 0) {
-        append(0);
+    if (block.size > 1) {
+        append(1);
     }
+    // All splits are options, or none is.
+    Decision split = decision_at(block, vector_dim, 2);
+    if (block.size > 2 && is_option(block, split)) {
+        for (int64_t offset = 2; offset < block.size; offset++) {
+            out.push_back(split);
+            split.inner_tile++;
+        }
+    }
+    // The reference computes between the halves last.
+    append(0);
 }
 
 // Of candidates that may be options. The reference comes to sliding windows on its way back from the innermost level.
