@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+_ATTEMPTS = 3
 _OBJECT_STORE_BYTES = 80 << 20  # about the least that Ray takes
 
 
@@ -55,10 +56,21 @@ def _serve() -> None:
     cluster = Cluster()
     try:
         for line in sys.stdin:
-            cluster.add_node(object_store_memory=_OBJECT_STORE_BYTES, include_dashboard=False, **json.loads(line))
+            _start(cluster, json.loads(line))
             print(cluster.address, flush=True)
     finally:
         cluster.shutdown()
+
+
+def _start(cluster: Any, settings: dict[str, Any]) -> None:
+    """Start a node; Ray gives it 30 seconds for that, which may be too few on a busy machine."""
+    for attempt in reversed(range(_ATTEMPTS)):
+        try:
+            cluster.add_node(object_store_memory=_OBJECT_STORE_BYTES, include_dashboard=False, **settings)
+            return
+        except Exception:  # Ray has no type of its own for this
+            if attempt == 0:
+                raise
 
 
 if __name__ == "__main__":

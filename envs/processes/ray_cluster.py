@@ -156,19 +156,21 @@ class RayCluster:
 
     def _check_nodes(self) -> None:
         """Ask every node for its conditions; one that comes later is asked with the first call that it makes."""
-        asked = {
-            node["NodeManagerAddress"]: _task.options(
+        nodes = _nodes()
+        calls = [
+            _task.options(
                 num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             ).remote(self._conditions, self._expected, "", self._conditions)
-            for node in _nodes()
-        }
-        for address, call in asked.items():
-            self._pending.add(call)
+            for node in nodes
+        ]
+        self._pending.update(calls)
+        for node, call in zip(nodes, calls, strict=True):
             try:
                 self.result(call)
             except UnlikeNodes:
                 raise
             except Exception as error:
+                address = node["NodeManagerAddress"]
                 raise Error(f"The node {address} of the Ray cluster cannot run halidegym: {error}") from error
 
 
@@ -184,13 +186,16 @@ def _connect() -> None:
             if not (address == "auto" and isinstance(error, ConnectionError)):
                 raise Error(f"Cannot connect to the Ray cluster at {address}: {_first_line(error)}") from error
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    ray.init(
-        address="local",
-        resources={TIMING: 1},
-        object_store_memory=_OBJECT_STORE_BYTES,
-        include_dashboard=False,
-        **quiet,
-    )
+    try:
+        ray.init(
+            address="local",
+            resources={TIMING: 1},
+            object_store_memory=_OBJECT_STORE_BYTES,
+            include_dashboard=False,
+            **quiet,
+        )
+    except Exception as error:  # Ray has no type of its own for this
+        raise Error(f"Cannot start Ray on this machine: {_first_line(error)}") from error
 
 
 def _knock(address: str) -> None:

@@ -2,7 +2,9 @@
 
 A plan keeps no beams, but a beam search is a function of its problem, parameters and seed. So the planner searches once
 more, now over a space of Python objects that takes notes of what it is asked, and the record counts only if it finds what
-the plan says. Sections are those of docs/specification/search-and-cost-model.md.
+the plan says.
+
+Sections and quirks are those of docs/specification/search-and-cost-model.md.
 """
 
 from __future__ import annotations

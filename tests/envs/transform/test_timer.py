@@ -51,7 +51,7 @@ def test_what_is_recorded_is_replayed_bit_for_bit(tmp_path: Path) -> None:
         other.cost(SLOW)
         assert other.evaluations >= 1
         compared = other.comparison(SLOW)
-    assert len(compared.a.samples_s) == 2 and compared.a.min_s * 1e6 == other.cost(SLOW)
+    assert len(compared.a.samples_s) >= 2 and compared.a.min_s * 1e6 == other.cost(SLOW)
     assert compared.ratio < 1 and compared.verdict == "slower"
     assert compared.a.relative_error is not None and compared.a.relative_error <= 2e-15
     replay = TransformReplay(256, path)
