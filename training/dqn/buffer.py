@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 import torch
@@ -81,6 +81,8 @@ class EpisodeBuffer(BaseBuffer):
         self._view = View(int(action_space.n), loops)
         self._n_steps = n_steps
         self._ends: NDArray[np.int64] | None = None
+        self._problems = WeakKeyDictionary[Space, bytes]()
+        self._of_problem = WeakValueDictionary[bytes, Space]()
         self._problem_rows = WeakKeyDictionary[Space, Rows]()
         self.abandon()
 
@@ -115,10 +117,11 @@ class EpisodeBuffer(BaseBuffer):
                 space = self._spaces[index]
                 assert space is not None
                 actions, rewards = zip(*self._done[index], strict=True)
-                self._keep(Episode(space, actions, rewards, self._view))
+                self._keep(Episode(self._first_of(space), actions, rewards, self._view))
                 self._done[index] = []
 
-    def _get_samples(self, batch_inds: NDArray[np.int64], env: Any = None) -> Steps:
+    def _get_samples(self, batch_inds: NDArray[np.int64], env: Any = None) -> Steps:  # type: ignore[override]
+        """These steps, numbered over all episodes."""
         if self._ends is None:
             self._ends = np.cumsum([len(episode) for episode in self._episodes])
         which = np.searchsorted(self._ends, batch_inds, side="right")
@@ -142,9 +145,8 @@ class EpisodeBuffer(BaseBuffer):
         numbers = dict[Space, int]()
         for episode in self._episodes:
             numbers.setdefault(episode.space, len(numbers))
-        problems = [space.problem.to_bytes() for space in numbers]
         return {
-            "problems": [torch.frombuffer(bytearray(problem), dtype=torch.uint8) for problem in problems],
+            "problems": [torch.frombuffer(bytearray(self._problems[space]), dtype=torch.uint8) for space in numbers],
             "of": torch.tensor([numbers[episode.space] for episode in self._episodes]),
             "lengths": torch.tensor([len(episode) for episode in self._episodes]),
             "actions": torch.tensor([action for episode in self._episodes for action in episode.actions]),
@@ -157,7 +159,7 @@ class EpisodeBuffer(BaseBuffer):
         """Keep the episodes of a `state` instead of one's own."""
         problems = [Problem.from_bytes(problem.numpy().tobytes()) for problem in state["problems"]]
         # What states look like does not depend on the cost model.
-        known = [Space(problem, builtin_weights()) for problem in problems]
+        known = [self._first_of(Space(problem, builtin_weights())) for problem in problems]
         sizes = state["lengths"].tolist()
         self.reset()
         for of, actions, rewards in zip(
@@ -171,6 +173,13 @@ class EpisodeBuffer(BaseBuffer):
         while self.pos > self.buffer_size and len(self._episodes) > 1:
             self.pos -= len(self._episodes.popleft())
         self._ends = None
+
+    def _first_of(self, space: Space) -> Space:
+        """The first space of the same problem: what is computed of a batch does not depend on where its episodes are from."""
+        problem = self._problems.get(space)
+        if problem is None:
+            problem = self._problems[space] = space.problem.to_bytes()
+        return self._of_problem.setdefault(problem, space)
 
     def _end(self, episode: Episode, step: int) -> int:
         return len(episode) if self._n_steps is None else min(step + self._n_steps, len(episode))

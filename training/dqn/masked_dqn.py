@@ -25,21 +25,23 @@ class MaskedDQN(DQN):
     network says what it is worth (van Hasselt et al. 2016). Nothing is discounted.
 
     Args:
-        *arguments: as `DQN` takes them: `PointerQPolicy`, and environments of `HalideSchedule` in a `ScheduleVecEnv`.
+        policy: `PointerQPolicy`.
+        env: environments of `HalideSchedule` in a `ScheduleVecEnv`.
         n_steps: rewards that a target sums before it looks ahead; None for those of the whole episode.
-        **others: likewise.
+        **others: as `DQN` takes them.
     """
 
     policy: PointerQPolicy
-    q_net: PointerQNetwork
-    q_net_target: PointerQNetwork
-    replay_buffer: EpisodeBuffer
+    q_net: PointerQNetwork  # type: ignore[assignment]
+    q_net_target: PointerQNetwork  # type: ignore[assignment]
+    replay_buffer: EpisodeBuffer  # type: ignore[assignment]
 
-    def __init__(self, *arguments: Any, n_steps: int | None = None, **others: Any) -> None:
+    def __init__(self, policy: type[PointerQPolicy], env: Any, *, n_steps: int | None = None, **others: Any) -> None:
         super().__init__(
-            *arguments,
+            policy,
+            env,
             gamma=1.0,
-            replay_buffer_class=EpisodeBuffer,
+            replay_buffer_class=EpisodeBuffer,  # type: ignore[arg-type]
             replay_buffer_kwargs={"n_steps": n_steps},
             **others,
         )
@@ -56,7 +58,7 @@ class MaskedDQN(DQN):
             values = _values(self.q_net, steps.now)[steps.taken]
             loss = smooth_l1_loss(values, targets)
             self.policy.optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
             self.policy.optimizer.step()
             self.logger.record_mean("train/loss", loss.item())
@@ -119,5 +121,5 @@ def _values(network: PointerQNetwork, shown: Shown) -> Tensor:
 
 def _first_best(values: Tensor, offsets: Tensor) -> Tensor:
     """The index of the greatest value of each part; parts begin at the offsets, and none is empty."""
-    parts = values.split(offsets.diff().tolist())
+    parts = torch.split(values, offsets.diff().tolist())
     return torch.nn.utils.rnn.pad_sequence(list(parts), batch_first=True, padding_value=-torch.inf).argmax(1)

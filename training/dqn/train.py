@@ -93,14 +93,21 @@ class _DQN(EpisodeTraining[DQNSettings]):
 
     def _learn(self, outcomes: Outcomes) -> dict[str, float]:
         model = self._model
-        model.learn(self._settings.rollout_size, outcomes, log_interval=None, reset_num_timesteps=False)
+        model.learn(
+            self._settings.rollout_size,
+            outcomes,
+            log_interval=None,  # type: ignore[arg-type]
+            reset_num_timesteps=False,
+        )
         recorded = model.logger.name_to_value
-        figures = {name: float(recorded[name]) for name in ("train/loss", "train/value") if name in recorded}
+        losses: dict[str, float] = {
+            name: float(recorded[name]) for name in ("train/loss", "train/value") if name in recorded
+        }
         model.logger.dump()  # which begins new means
         return {
             "train/epsilon": model.exploration_rate,
             "train/kept_steps": float(model.replay_buffer.size()),
-            **figures,
+            **losses,
         }
 
     def _learner(self) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class AnchoredPolicy(PointerPolicy):
         divergence = (logits.softmax(1) * log_ratios).sum(1)
         distribution = self._distribution(logits, action_masks)
         entropy = distribution.entropy()
+        assert entropy is not None
         self._of_batches.append((entropy.mean().item(), divergence.mean().item()))
         wanted = self.entropy_weight * entropy - self.divergence_weight * divergence
         return values, distribution.log_prob(actions), wanted

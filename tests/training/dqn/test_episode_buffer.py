@@ -125,8 +125,12 @@ def test_a_checkpoint_holds_the_episodes(tmp_path: Any) -> None:
     observation_space: Any = envs.observation_space
     network = PointerQNetwork(observation_space, space, NetworkConfig(width=16, rounds=1, loops=LOOPS))
     assert isinstance(network.network, PolicyNetwork)
-    drawn = []
-    for of in (buffer, other):
-        np.random.seed(1)  # noqa: NPY002
-        drawn.append(described(network, of.sample(64)))
-    assert drawn[0] == drawn[1]
+    for _ in range(2):
+        batches = []
+        for of in (buffer, other):
+            np.random.seed(1)  # noqa: NPY002
+            batches.append(of.sample(64))
+        assert described(network, batches[0]) == described(network, batches[1])
+        assert batches[0].now.problems.count == batches[1].now.problems.count == 2
+        for of in (buffer, other):  # whose problems are the same ones then, although their spaces are not
+            fill(of, envs, 40)
