@@ -175,7 +175,7 @@ class EpisodeBuffer(BaseBuffer):
         self._ends = None
 
     def _first_of(self, space: Space) -> Space:
-        """The first space of the same problem: what is computed of a batch does not depend on where its episodes are from."""
+        """The first space of the same problem, so that batches do not depend on where their episodes are from."""
         problem = self._problems.get(space)
         if problem is None:
             problem = self._problems[space] = space.problem.to_bytes()

@@ -133,4 +133,5 @@ def test_a_checkpoint_holds_the_episodes(tmp_path: Any) -> None:
         assert described(network, batches[0]) == described(network, batches[1])
         assert batches[0].now.problems.count == batches[1].now.problems.count == 2
         for of in (buffer, other):  # whose problems are the same ones then, although their spaces are not
+            of.abandon()
             fill(of, envs, 40)
