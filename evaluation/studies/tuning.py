@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,9 +21,10 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
+from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer
 
-_REFERENCE_TIMEOUT_S = 40.0
+_REFERENCE_TIMEOUT_S, _LONG_COMPILATION_S = 40.0, 300.0
 
 EXPERTS = {
     "harris": 4.79 / 3.17,
@@ -98,14 +100,16 @@ def tuned_and_drawn(
     with tuning_timer(settings=settings) as timer:
         tuned = agent.plan(problem, seconds=seconds, seed=seed, timer=timer, progress=True)
         assert isinstance(tuned, TunedPlan)
-        default, is_ours = _default(problem)
-        # Nothing is answered from the record here: it knows some of these pairs by few turns.
-        if not draws:
-            (to_default,) = _compare(timer, problem, [tuned.schedule], default)
+        drawn = _fastest_draw(problem, max(tuned.measurements or 0, 1), seed, timer, agent) if draws else None
+    default, is_ours = _default(problem)
+    # Nothing is answered from the record here: it knows some of these pairs by few turns. A default may take minutes to
+    # compile, of which a search that tries many schedules gives none that many.
+    with Stopwatch(dataclasses.replace(settings, compile_timeout_s=_LONG_COMPILATION_S)) as stopwatch:
+        if drawn is None:
+            (to_default,) = _compare(stopwatch, problem, [tuned.schedule], default)
             return TunedAndDrawn(tuned, to_default, None, None, is_ours)
-        drawn = _fastest_draw(problem, max(tuned.measurements or 0, 1), seed, timer, agent)
-        to_default, drawn_to_default = _compare(timer, problem, [tuned.schedule, drawn], default)
-        (to_drawn,) = _compare(timer, problem, [tuned.schedule], drawn)
+        to_default, drawn_to_default = _compare(stopwatch, problem, [tuned.schedule, drawn], default)
+        (to_drawn,) = _compare(stopwatch, problem, [tuned.schedule], drawn)
     return TunedAndDrawn(tuned, to_default, drawn_to_default, to_drawn, is_ours)
 
 
@@ -129,7 +133,7 @@ def _default(problem: SchedulingProblem) -> tuple[ScheduleLike, bool]:
 
 
 def _compare(
-    timer: RecordingTimer, problem: SchedulingProblem, schedules: Sequence[ScheduleLike], baseline: ScheduleLike
+    stopwatch: Stopwatch, problem: SchedulingProblem, schedules: Sequence[ScheduleLike], baseline: ScheduleLike
 ) -> list[Comparison]:
-    by_work = timer.stopwatch.threads_for(problem) == 1
-    return timer.stopwatch.compare_all(problem, schedules, baseline, by_work=by_work)
+    by_work = stopwatch.threads_for(problem) == 1
+    return stopwatch.compare_all(problem, schedules, baseline, by_work=by_work)
