@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
@@ -30,6 +31,7 @@ TIMING = "timing"
 """The resource of which a node has one, and which is held by whoever must be the only one there that looks at the clock."""
 
 _RETRIES = 3  # of a call whose worker or node died
+_KNOCK_S = 10.0
 _OBJECT_STORE_BYTES = 256 << 20  # of a cluster of our own; problems and results have kilobytes
 
 
@@ -175,9 +177,10 @@ def _connect() -> None:
     address = os.environ.get("RAY_ADDRESS") or "auto"
     if address != "local":
         try:
+            _knock(address)
             ray.init(address=address, **quiet)
             return
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             if not (address == "auto" and isinstance(error, ConnectionError)):
                 raise Error(f"Cannot connect to the Ray cluster at {address}: {_first_line(error)}") from error
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -188,6 +191,18 @@ def _connect() -> None:
         include_dashboard=False,
         **quiet,
     )
+
+
+def _knock(address: str) -> None:
+    """Find out soon that nobody listens there; Ray would try for minutes.
+
+    Raises:
+        OSError: nobody does.
+        ValueError: it is no address.
+    """
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if address != "auto":
+        socket.create_connection((host, int(port)), _KNOCK_S).close()
 
 
 def _nodes() -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from halidegym.envs.views import decision_words
 from halidegym.evaluation.viewing.beam_record import Level, Pass, Visit
 from halidegym.evaluation.viewing.page_numbers import rounded, spread
+from halidegym.native._core import Expansion
 
 # Of the decisions of a state that were left behind, the cheapest are told.
 _TOLD = 5
@@ -44,7 +45,7 @@ def _pass(one: Pass, words: dict[str, int]) -> dict[str, Any]:
     places: dict[Visit, int] = {}  # in the last level that is told, of states or of those that they come from
     parents = [one.levels[0].kept[0].origin] if one.levels else []
     for step, level in enumerate(one.levels, start=1):
-        if any(len(parent.expansion) > 1 for parent in parents):
+        if any(len(parent.costs) > 1 for parent in parents):
             levels.append(_level(step, level, parents, places, words))
             places = {visit: place for place, visit in enumerate(level.kept)}
             levels[-1]["best"] = next((places[visit] for visit in level.kept if visit in ancestors), -1)
@@ -59,6 +60,7 @@ def _level(
 ) -> dict[str, Any]:
     state = parents[0].state
     families = {parent: number for number, parent in enumerate(dict.fromkeys(visit.origin for visit in level.kept))}
+    expansions = {parent: parent.expansion for parent in families}
     kept = {(visit.origin, visit.action) for visit in level.kept}
     costs = np.sort(np.concatenate([parent.costs for parent in parents]))
     return {
@@ -72,22 +74,28 @@ def _level(
                 families[visit.origin],
                 visit.action,
                 rounded(visit.cost),
-                _words(visit.origin, visit.action, words),
+                _words(expansions[visit.origin], visit.action, words),
             ]
             for visit in level.kept
         ],
-        "families": [[len(parent.expansion), list(_left(parent, level, kept, words))] for parent in families],
+        "families": [[len(parent.costs), list(_left(parent, level, kept, expansions, words))] for parent in families],
     }
 
 
-def _left(parent: Visit, level: Level, kept: set[tuple[Visit, int]], words: dict[str, int]) -> Iterator[list[Any]]:
+def _left(
+    parent: Visit,
+    level: Level,
+    kept: set[tuple[Visit, int]],
+    expansions: Mapping[Visit, Expansion],
+    words: dict[str, int],
+) -> Iterator[list[Any]]:
     """The cheapest decisions of a state that the pass did not keep."""
     order = map(int, np.argsort(parent.costs, kind="stable"))
     for action in islice((action for action in order if (parent, action) not in kept), _TOLD):
         came_up = (parent, action) in level.came_up
-        yield [action, rounded(float(parent.costs[action])), _words(parent, action, words), came_up]
+        yield [action, rounded(float(parent.costs[action])), _words(expansions[parent], action, words), came_up]
 
 
-def _words(parent: Visit, action: int, words: dict[str, int]) -> int:
+def _words(expansion: Expansion, action: int, words: dict[str, int]) -> int:
     """The number of a decision's words."""
-    return words.setdefault(decision_words(parent.expansion.describe(action)), len(words))
+    return words.setdefault(decision_words(expansion.describe(action)), len(words))

@@ -51,11 +51,11 @@ class Visit:
     @cached_property
     def state(self) -> State:
         """The state itself."""
-        return self.origin.expansion.child(self.action)
+        return self.origin.state.apply(self.action)
 
-    @cached_property
+    @property
     def expansion(self) -> Expansion:
-        """Its legal decisions."""
+        """Its legal decisions; made anew each time, because those of all states are too many to keep."""
         return self.state.expand()
 
     @cached_property
@@ -168,8 +168,10 @@ class _Record:
         return self._root.state.num_decisions
 
     def decisions(self, state: Visit) -> list[tuple[int, bool]]:
-        is_pass = len(state.expansion) == 1 and state.expansion.describe(0)["kind"] == "pass"
-        return [(index, is_pass) for index in range(len(state.expansion))]
+        expansion = state.expansion
+        state.costs = expansion.costs()
+        is_pass = len(expansion) == 1 and expansion.describe(0)["kind"] == "pass"
+        return [(index, is_pass) for index in range(len(expansion))]
 
     def apply(self, state: Visit, decision: tuple[int, bool]) -> Visit:
         index, _ = decision

@@ -88,7 +88,13 @@ BEFORE = {
 }
 
 #: Budgets that a reader has and a test has not.
-SHORTER = {r"at_least\(\d+\)": "at_least(1)", r"\bseconds=\d{2,}": "seconds=20", r"\blearn\([\d_]+\)": "learn(256)"}
+SHORTER = {
+    r"at_least\(\d+\)": "at_least(1)",
+    r"\bseconds=\d{2,}": "seconds=20",
+    r"\brounds=\d+": "rounds=2",
+    r"\blearn\([\d_]+\)": "learn(256)",
+    r"\bn_steps=\d+": "n_steps=32",
+}
 
 _SHOWN = re.compile(r"^(\w+)\((.*?)\)$", re.MULTILINE | re.DOTALL)
 _MARK = "\x00 {}\n"

@@ -66,12 +66,12 @@ def nodes() -> Iterator[RayNodes]:
         yield nodes
 
 
-def on_ray(nodes: RayNodes, folder: Path, **changes: Any) -> subprocess.Popen[str]:
+def on_ray(environment: dict[str, str], folder: Path, **changes: Any) -> subprocess.Popen[str]:
     """The command that runs the suite on a cluster."""
     arguments = ["bench", str(write_suite(folder, **changes)), "--output", str(folder / "run"), "--workers", "ray"]
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, *arguments],
-        env=nodes.environment(),
+        env=environment,
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -101,7 +101,7 @@ def outcome(run: Path) -> dict[str, Any]:
 def test_plans_are_those_of_one_machine(nodes: RayNodes, tmp_path: Path) -> None:
     (tmp_path / "serial").mkdir()
     serial = run_suite(tmp_path / "serial", **COUNTED)
-    status, said = ended(on_ray(nodes, tmp_path, **COUNTED))
+    status, said = ended(on_ray(nodes.environment(), tmp_path, **COUNTED))
     assert status == 0, said
     assert len(outcome(serial)) == 2 * (1 + 2)
     assert outcome(tmp_path / "run") == outcome(serial)
@@ -110,7 +110,7 @@ def test_plans_are_those_of_one_machine(nodes: RayNodes, tmp_path: Path) -> None
 @pytest.mark.slow
 def test_a_cell_whose_worker_was_killed_is_run_again_and_no_other(nodes: RayNodes, tmp_path: Path) -> None:
     suite = {"pipelines": ["toy_blur"], "agents": agents(tmp_path, "HangsOnce", "Told"), "seeds": [0], **COUNTED}
-    process = on_ray(nodes, tmp_path, **suite)
+    process = on_ray(nodes.environment(), tmp_path, **suite)
     deadline = time.monotonic() + 240
     log = tmp_path / "log"
     while not (log.exists() and "HangsOnce" in log.read_text() and len(cell_files(tmp_path / "run")) == 2):
@@ -131,7 +131,7 @@ def test_a_cell_whose_worker_was_killed_is_run_again_and_no_other(nodes: RayNode
 @pytest.mark.slow
 def test_cells_that_measure_never_overlap_on_a_node(nodes: RayNodes, tmp_path: Path) -> None:
     suite = {"pipelines": ["toy_blur"], "agents": agents(tmp_path, "Measures"), "seeds": [0, 1, 2, 3, 4], **COUNTED}
-    status, said = ended(on_ray(nodes, tmp_path, **suite))
+    status, said = ended(on_ray(nodes.environment(), tmp_path, **suite))
     assert status == 0, said
     by_node: dict[str, list[tuple[float, float]]] = {}
     for line in (tmp_path / "log.intervals").read_text().splitlines():
@@ -148,10 +148,10 @@ def test_unfit_clusters_are_refused(tmp_path: Path) -> None:
     suite = {"pipelines": ["toy_blur"], "agents": agents(tmp_path, "Measures"), "seeds": [0], **COUNTED}
     with RayNodes() as nodes:
         nodes.add(num_cpus=1)
-        status, said = ended(on_ray(nodes, tmp_path, **suite))
+        status, said = ended(on_ray(nodes.environment(), tmp_path, **suite))
         assert (status, "No node of the Ray cluster may measure" in said) == (2, True), said
         nodes.add(num_cpus=1, env_vars={"PYTHONPATH": str(other_build(tmp_path))})
-        status, said = ended(on_ray(nodes, tmp_path, **suite))
+        status, said = ended(on_ray(nodes.environment(), tmp_path, **suite))
         assert status == 2, said
         assert "of the Ray cluster has core " in said and "install the same there" in said
         assert "Traceback" not in said
@@ -181,6 +181,14 @@ def test_without_ray_its_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     result = halidegym("bench", write_suite(tmp_path), "--output", tmp_path / "run", "--workers", "ray")
     assert (result.exit_code, result.output.count("\n")) == (2, 1), result.output
     assert "needs ray, which is not installed; run pip install 'halidegym[ray]'" in result.output
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere"])
+def test_clusters_that_are_not_there_are_refused(address: str, tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="it comes with the extra ray")
+    status, said = ended(on_ray(os.environ | {"RAY_ADDRESS": address}, tmp_path, **COUNTED))
+    assert (status, f"Cannot connect to the Ray cluster at {address}: " in said) == (2, True), said
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize("number", ["0", "many"])
