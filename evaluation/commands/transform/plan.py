@@ -61,7 +61,8 @@ def plan(
     """Search for a fast plan of a transform of N complex numbers.
 
     By measured run time, the best plans that the search has come by race at its end, together with the one that dynamic
-    programming over the model's costs finds; by the model, the search's plan stands beside the exact optimum.
+    programming over the model's costs finds, and the winner is timed beside FFTW, pocketfft and scipy.fft; by the model, the
+    search's plan stands beside the exact optimum.
     """
     if cost == "model":
         _plan_by_model(n, name, evaluations, space_name, context, seed)
@@ -84,7 +85,18 @@ def plan(
     console = output_console()
     console.print(f"{found.agent}: {found.evaluations} evaluations, {found.seconds:.1f} s", soft_wrap=True)
     console.print(table)
+    console.print(_beside_libraries(n, standings[0].plan), soft_wrap=True, markup=False)
     console.print(indented(standings[0].plan), soft_wrap=True)
+
+
+def _beside_libraries(n: int, plan: str) -> str:
+    try:
+        from halidegym.evaluation.studies.transform_libraries import compare_libraries
+    except ModuleNotFoundError as error:
+        return f"Not compared with FFTW and pocketfft, for want of {error.name}; run pip install 'halidegym[bench]'"
+    ratios = compare_libraries(n, plan, rounds=7).ratios
+    speeds = (f"{r.median:.2f} [{r.low:.2f}, {r.high:.2f}] times {name}'s" for name, r in ratios.items())
+    return "Speed: " + ", ".join(speeds)
 
 
 def _plan_by_model(n: int, name: str, evaluations: int, space_name: str, context: float, seed: int) -> None:
