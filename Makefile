@@ -45,7 +45,7 @@ install-demo: .venv-demo/bin/pip
 install-test: .venv-test/bin/pip
 	export PATH="$$PWD/.venv-test/bin:$$PATH"
 	pip install --quiet --no-compile $(BUILD_TOOLS) $(TORCH)
-	pip install --quiet --no-compile --no-build-isolation -Cbuild-dir=build/test '.[train,bench,dev]'
+	pip install --quiet --no-compile --no-build-isolation -Cbuild-dir=build/test '.[train,bench,ray,dev]'
 
 demo: install-demo  ## Schedule six pipelines in eleven ways, measure the results, and write a report
 	.venv-demo/bin/halidegym demo

@@ -17,7 +17,7 @@ from halidegym.envs.arguments import action_index, check_no_options
 from halidegym.envs.episode_state import EpisodeState
 from halidegym.envs.observation import Observation, observation_space, tables
 from halidegym.envs.one_thread import OneThread
-from halidegym.envs.outcome import information, outcome
+from halidegym.envs.outcome import outcome
 from halidegym.envs.prepared_problems import PreparedProblems, draw_index, load_prepared_problems
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -273,10 +273,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         try:
             if self._is_over:
                 raise gym.error.ResetNeeded("The episode is over: call reset() first")
-            observation, action_mask, num_legal_decisions, is_legal = self._native.step_and_look(index)
-            info = information(action_mask, num_legal_decisions, self._native.evaluations)
-            info["illegal_action"] = not is_legal
-            if num_legal_decisions > 0:
+            observation, info = self._native.step_and_look(index)
+            if info["num_legal_decisions"] > 0:
                 return observation, 0.0, False, False, info
             self._is_over = True
             state = self._native.state
@@ -333,8 +331,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._problem_index = index
         self._native.start(state, problem.reference_cost, evaluations)
         self._is_over = is_over
-        observation, action_mask, num_legal_decisions = self._native.look()
-        return observation, information(action_mask, num_legal_decisions, self._native.evaluations)
+        return self._native.look()
 
     def close(self) -> None:
         """Free what the reward holds."""

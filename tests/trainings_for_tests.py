@@ -33,16 +33,16 @@ COST_MODEL: dict[str, Any] = {
 }  # fmt: skip
 
 
+FEW: dict[str, Any] = {
+    "pipelines": {"random-validation-v1": 5, "random-train-v1": 6},
+    "target": "x86-64-linux-avx-avx2-f16c-fma-sse41", "parallelism": 16, "per_shard": 10,
+    "teacher": {
+        "beam_size": 1, "beam_evaluations": 100, "tree_evaluations": 50, "greedy_evaluations": 800,
+        "within": 0.05, "plans": 2, "weight": 0.3, "seed": 0,
+    },
+}  # fmt: skip
+
+
 def collect_few(folder: Path) -> None:
     """Plans of a hasty teacher."""
-    settings = DataSettings.model_validate(
-        {
-            "pipelines": {"random-validation-v1": 5, "random-train-v1": 6},
-            "target": "x86-64-linux-avx-avx2-f16c-fma-sse41", "parallelism": 16, "per_shard": 10,
-            "teacher": {
-                "beam_size": 1, "beam_evaluations": 100, "tree_evaluations": 50, "greedy_evaluations": 800,
-                "within": 0.05, "plans": 2, "weight": 0.3, "seed": 0,
-            },
-        }
-    )  # fmt: skip
-    list(collect(settings, folder, workers=1))
+    list(collect(DataSettings.model_validate(FEW), folder, workers=1))

@@ -135,6 +135,8 @@ class Autotune(Agent):
             finalists=tuple(_finalist(entry, settings.get(entry.proposal.parallelism, problem)) for entry in ranking),
             curve=tuple(run.curve),
             search_seconds=run.search_seconds,
+            compile_seconds=run.compile_seconds,
+            run_seconds=run.run_seconds,
             failures=sum(trial.speed == 0 for trial in run.trials.done),
         )
 
@@ -143,6 +145,11 @@ class Autotune(Agent):
         own = problem.parallelism
         given = (own, 2 * own, 8 * own) if self.parallelisms is None else self.parallelisms
         return tuple(sorted(set(given), key=lambda cores: (cores != own, cores)))
+
+    @property
+    def measures(self) -> bool:
+        """Always."""
+        return True
 
     @property
     def rules(self) -> Rules:

@@ -14,7 +14,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from halidegym.envs.processes.files import cache_directory
+from halidegym.envs.processes.files import cache_directory, cache_path
+from halidegym.envs.processes.workers import Conditions, installation
 from halidegym.native._core import InvalidParameter
 
 _logger = logging.getLogger(__name__)
@@ -77,6 +78,12 @@ def check_runs_here(target: str) -> None:
         )
 
 
+def installation_and_machine() -> Conditions:
+    """What has to be equal wherever seconds are compared."""
+    machine = {name: str(value) for name, value in dataclasses.asdict(this_machine()).items()}
+    return {**installation(), **machine}
+
+
 def _cpu() -> str:
     fields: dict[str, str] = {}
     for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -115,16 +122,28 @@ def measuring() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(name: str, kind: int) -> Iterator[None]:
-    with (cache_directory() / f"{name}.lock").open("w") as file:
+    lock = _opened(name)
+    try:
         try:
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
+            fcntl.flock(lock, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            with _told_after(_SILENCE_S, os.fstat(file.fileno()).st_ino):
-                fcntl.flock(file, kind)
+            with _told_after(_SILENCE_S, os.fstat(lock).st_ino):
+                fcntl.flock(lock, kind)
         try:
             yield
         finally:
-            fcntl.flock(file, fcntl.LOCK_UN)  # a fork may have it open, too
+            fcntl.flock(lock, fcntl.LOCK_UN)  # a fork may have it open, too
+    finally:
+        os.close(lock)
+
+
+def _opened(name: str) -> int:
+    path, flags = cache_path() / f"{name}.lock", os.O_RDWR | os.O_CREAT
+    try:
+        return os.open(path, flags, 0o666)
+    except FileNotFoundError:
+        cache_directory()
+        return os.open(path, flags, 0o666)
 
 
 @contextlib.contextmanager

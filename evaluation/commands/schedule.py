@@ -11,7 +11,9 @@ import click
 
 from halidegym.agents.budget import EndedBy
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
+from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policy_agent import PolicyAgent
+from halidegym.agents.learned.sgbs import SGBS
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
@@ -53,14 +55,19 @@ _AGENTS: Mapping[str, Callable[..., NativeSearch | Autotune]] = {
     "tag": TAG,
     "policy": lambda policy="default": PolicyAgent.load(policy),
     "guided": lambda policy="default": PolicyGuidedMCTS.load(policy),
+    "guided-replay": lambda policy="default": GuidedReplay.load(policy),
+    "puct": lambda policy="default": PolicyGuidedMCTS.load(policy, selection="puct"),
+    "gumbel": lambda policy="default": PolicyGuidedMCTS.load(policy, root="gumbel"),
+    "sgbs": lambda policy="default": SGBS.load(policy),
     "greedy": Greedy,
     "random": RandomSearch,
 }
+_GUIDED = ("policy", "guided", "guided-replay", "puct", "gumbel", "sgbs")
 _OTHERS = tuple(name for name in _AGENTS if name != "autotune")
 _TAKERS = {
     "beam": ("beam",),
     "passes": ("beam", "mb2fbs"),
-    "policy": ("policy", "guided"),
+    "policy": _GUIDED,
     "evaluations": _OTHERS,
     "measurements": ("autotune",),
     "database": ("autotune",),
@@ -80,7 +87,8 @@ _TAKERS = {
     "--passes", type=click.IntRange(min=1), help="Passes of the search, of --agent beam or mb2fbs.  [default: 5]"
 )
 @click.option(
-    "--policy", help="Name or file of the policy, of --agent policy or guided (docs/training/).  [default: default]"
+    "--policy",
+    help=f"Name or file of the policy, of --agent {', '.join(_GUIDED)} (docs/training/).  [default: default]",
 )
 @click.option(
     "--weights",

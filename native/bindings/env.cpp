@@ -3,10 +3,12 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
-#include <string>
+#include <utility>
 
+#include "bindings/array_dict.h"
 #include "bindings/native_work.h"
 #include "bindings/topics.h"
 #include "bindings/values.h"
@@ -22,86 +24,100 @@ namespace {
 template <typename T>
 using Array = py::array_t<T, py::array::c_style>;
 
-// The names of the parts of an observation, made once.
-const std::vector<py::str> &part_names() {
-    PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<std::vector<py::str>> names;
-    return names
-        .call_once_and_store_result([] {
-            std::vector<py::str> result;
-            Observation none;
-            for_each_array(none, {.child_features = true},
-                           [&](const char *name, auto &, int) { result.emplace_back(name); });
-            return result;
-        })
-        .get_stored();
-}
+// The keys of what is shown, made once.
+struct Keys {
+    std::vector<py::str> observation;
+    py::str action_mask{"action_mask"};
+    py::str num_legal_decisions{"num_legal_decisions"};
+    py::str decisions_truncated{"decisions_truncated"};
+    py::str evaluations{"evaluations"};
+    py::str illegal_action{"illegal_action"};
 
-// As py::array_t<T>(size) makes it, without the detour over vectors of its shape and strides.
-template <typename T>
-py::object new_array(int size, std::span<T> &view) {
-    auto &api = py::detail::npy_api::get();
-    Py_intptr_t shape = size;
-    auto array = py::reinterpret_steal<py::object>(api.PyArray_NewFromDescr_(
-        api.PyArray_Type_, py::dtype::of<T>().release().ptr(), 1, &shape, nullptr, nullptr, 0, nullptr));
-    if (!array) {
-        throw py::error_already_set();
+    Keys() {
+        Observation none;
+        for_each_array(none, {.child_features = true},
+                       [&](const char *name, auto &, int) { observation.emplace_back(name); });
     }
-    view = {reinterpret_cast<T *>(py::detail::array_proxy(array.ptr())->data), static_cast<size_t>(size)};
-    return array;
+};
+
+const Keys &keys() {
+    PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<Keys> keys;
+    return keys.call_once_and_store_result([] { return Keys(); }).get_stored();
 }
 
-Observation observe_into(py::dict &arrays, const Environment &environment) {
-    Observation view;
-    auto name = part_names().begin();
-    for_each_array(view, environment.shape(), [&]<typename T>(const char *, std::span<T> &part, int size) {
-        arrays[*name++] = new_array(size, part);
-    });
-    environment.observe(view);
-    return view;
-}
+// An environment that shows Python where it is.
+class ShownEnvironment : public Environment {
+public:
+    using Environment::Environment;
 
-py::dict observe(const Environment &environment) {
-    py::dict arrays;
-    observe_into(arrays, environment);
-    return arrays;
-}
+    py::dict observe() { return next_frame().observe(*this); }
 
-template <typename... More>
-py::tuple look_with(const Environment &environment, More... more) {
-    py::dict arrays;
-    const Observation view = observe_into(arrays, environment);
-    std::span<int8_t> copy;
-    py::object action_mask = new_array(environment.shape().decisions, copy);
-    std::ranges::copy(view.action_mask, copy.begin());
-    return py::make_tuple(std::move(arrays), std::move(action_mask), environment.num_legal_decisions(), more...);
-}
+    // The observation, and the information that all steps have.
+    std::pair<py::dict, py::dict> look() {
+        Frame &frame = next_frame();
+        py::dict observation = frame.observe(*this);
+        const int num_actions = shape().decisions;
+        const int64_t num_legal = num_legal_decisions();
+        const auto mask = frame.information.memory<int8_t>(0, keys().action_mask, num_actions);
+        std::fill(std::fill_n(mask.begin(), std::min<int64_t>(num_legal, num_actions), int8_t{1}), mask.end(),
+                  int8_t{0});
+        py::dict information = frame.information.copy();
+        information[keys().num_legal_decisions] = num_legal;
+        information[keys().decisions_truncated] = num_legal > num_actions;
+        information[keys().evaluations] = num_evaluations();
+        return {std::move(observation), std::move(information)};
+    }
 
-py::tuple look(const Environment &environment) {
-    return look_with(environment);
-}
+private:
+    struct Frame {
+        ArrayDict observation;
+        ArrayDict information;
 
-py::tuple step_and_look(Environment &environment, int64_t action) {
+        py::dict observe(const Environment &environment) {
+            Observation view;
+            size_t i = 0;
+            for_each_array(view, environment.shape(), [&]<typename T>(const char *, std::span<T> &part, int size) {
+                part = observation.memory<T>(i, keys().observation[i], size);
+                i++;
+            });
+            environment.observe(view);
+            return observation.copy();
+        }
+    };
+
+    // Whoever takes a step mostly has what the last one showed until it is done, but not what came before that.
+    Frame &next_frame() {
+        std::swap(frames_[0], frames_[1]);
+        return frames_[0];
+    }
+
+    std::array<Frame, 2> frames_;
+};
+
+std::pair<py::dict, py::dict> step_and_look(ShownEnvironment &environment, int64_t action) {
     const bool is_legal = [&] {
         const UnlockedWork work;
         return environment.step(action);
     }();
-    return look_with(environment, is_legal);
+    auto shown = environment.look();
+    shown.second[keys().illegal_action] = !is_legal;
+    return shown;
 }
 
-Array<int64_t> presented_decisions(const Environment &environment) {
+Array<int64_t> presented_decisions(const ShownEnvironment &environment) {
     const std::vector<int64_t> indices = environment.presented_decisions();
     return Array<int64_t>(static_cast<py::ssize_t>(indices.size()), indices.data());
 }
 
-py::tuple to_tuple(const Environment &environment) {
+py::tuple to_tuple(const ShownEnvironment &environment) {
     const auto here = environment.here();
     return py::make_tuple(environment.shape(), environment.skips_forced(),
                           here ? std::optional(here->state) : std::nullopt, here ? here->reference_cost : 1,
                           here ? here->num_evaluations : 0);
 }
 
-std::unique_ptr<Environment> environment(const py::tuple &pickled) {
-    auto result = std::make_unique<Environment>(pickled[0].cast<ObservationShape>(), pickled[1].cast<bool>());
+std::unique_ptr<ShownEnvironment> environment(const py::tuple &pickled) {
+    auto result = std::make_unique<ShownEnvironment>(pickled[0].cast<ObservationShape>(), pickled[1].cast<bool>());
     if (auto state = pickled[2].cast<std::optional<State>>()) {
         result->start({*std::move(state), pickled[3].cast<double>(), pickled[4].cast<int64_t>()});
     }
@@ -137,11 +153,11 @@ void bind_env(py::module_ &m) {
             }));
     def_copies(shape);
 
-    py::class_<Environment>(m, "Environment", "An episode over the decisions of a schedule.")
+    py::class_<ShownEnvironment>(m, "Environment", "An episode over the decisions of a schedule.")
         .def(py::init<ObservationShape, bool>(), py::arg("shape"), py::kw_only(), py::arg("skip_forced") = true)
         .def(
             "start",
-            [](Environment &environment, State state, double reference_cost, int64_t evaluations) {
+            [](ShownEnvironment &environment, State state, double reference_cost, int64_t evaluations) {
                 const UnlockedWork work;
                 environment.start({std::move(state), reference_cost, evaluations});
             },
@@ -149,12 +165,12 @@ void bind_env(py::module_ &m) {
             "Begin in a state, or in the next one that offers a choice.")
         .def("step", &Environment::step, py::arg("action"), py::call_guard<UnlockedWork>(),
              "Take a decision; whether the action was legal.")
-        .def("observe", &observe, "The observation as a dict of new arrays, each of one dimension.")
-        .def("look", &look, "The observation, a copy of its action mask, and the number of legal decisions.")
-        .def("step_and_look", &step_and_look, py::arg("action"), "A step, what `look` returns then, and its legality.")
+        .def("observe", &ShownEnvironment::observe, "The observation as a dict of new arrays, each of one dimension.")
+        .def("look", &ShownEnvironment::look, "The observation, and what else there is to tell of every position.")
+        .def("step_and_look", &step_and_look, py::arg("action"), "A step, and what `look` returns then.")
         .def("cost", &Environment::cost, "Of the complete schedule.")
         .def_property_readonly("state", &Environment::state)
-        .def_property_readonly("shape", [](const Environment &environment) { return environment.shape(); })
+        .def_property_readonly("shape", [](const ShownEnvironment &environment) { return environment.shape(); })
         .def_property_readonly("num_legal_decisions", &Environment::num_legal_decisions)
         .def_property_readonly("evaluations", &Environment::num_evaluations)
         .def("presented_decisions", &presented_decisions,

@@ -27,15 +27,14 @@ float scaled_product(const Extents &trips) {
 }
 
 // Describes decisions of one state, in their order. Those that share a level and its tiling mostly follow each other,
-// so the trip counts described last are kept. Those that share a vector dimension follow each other, too, and for each
+// so what their rows have in common is kept. Those that share a vector dimension follow each other, too, and for each
 // dimension there are mostly the same ones: rows are copied from such a twin.
 class Writer {
 public:
-    // `rows`, one for each decision, are 0.
     Writer(Expansion &expansion, std::span<const Decision> decisions, int loops, std::span<float> rows,
            std::span<int32_t> stages)
         : loops_(static_cast<size_t>(loops)), columns_(static_cast<size_t>(DecisionRows::columns(loops))),
-          expansion_(expansion), decisions_(decisions), rows_(rows), stages_(stages), site_trips_(2 * loops_) {}
+          expansion_(expansion), decisions_(decisions), rows_(rows), stages_(stages), site_row_(columns_) {}
 
     // To be called for one decision after the other.
     void write(size_t index);
@@ -50,7 +49,7 @@ private:
     };
 
     bool copy_twin(size_t index);
-    void write_placement(size_t index, const Level &level);
+    void write_placement(const Decision &decision, const Level &level, float *row);
     void write_tasks(const Decision &decision, float *row);
     void write_trips(const Extents &trips, float *out) const;
     void go_to_site(const Decision &decision, const Level &level);
@@ -67,23 +66,25 @@ private:
     size_t twin_ = 0;       // where the next one is looked for: among the decisions
     size_t twins_end_ = 0;  // of the vector dimension before, up to here
     std::optional<Site> site_;
-    std::vector<float> site_trips_;  // of the level, of the outer tile
-    float level_product_ = 0, outer_product_ = 0, inner_product_ = 0;
-    Extents inner_trips_;  // of the inner half
+    std::vector<float> site_row_;  // what its decisions have in common
+    Extents inner_trips_;          // of the inner half
 };
 
 void Writer::write(size_t index) {
     const Decision &decision = decisions_[index];
+    const Level *level = expansion_.level(decision);
+    stages_[index] = level != nullptr ? level->stage : -1;
+    if (level != nullptr && copy_twin(index)) {
+        return;
+    }
     float *row = &rows_[index * columns_];
-    stages_[index] = -1;
-    if (const Level *level = expansion_.level(decision)) {
-        stages_[index] = level->stage;
-        if (copy_twin(index)) {
-            return;
+    if (level != nullptr) {
+        write_placement(decision, *level, row);
+    } else {
+        std::fill_n(row, columns_, 0.0f);
+        if (decision.kind == Decision::Kind::Parallelize) {
+            write_tasks(decision, row);
         }
-        write_placement(index, *level);
-    } else if (decision.kind == Decision::Kind::Parallelize) {
-        write_tasks(decision, row);
     }
     row[static_cast<size_t>(decision.kind)] = 1;
 }
@@ -106,20 +107,16 @@ bool Writer::copy_twin(size_t index) {
     return false;
 }
 
-void Writer::write_placement(size_t index, const Level &level) {
-    const Decision &decision = decisions_[index];
-    float *row = &rows_[index * columns_];
+void Writer::write_placement(const Decision &decision, const Level &level, float *row) {
     go_to_site(decision, level);
-    const Extents inner = inner_tile(decision);
-    row[DecisionRows::num_kinds] = decision.depth;
+    std::ranges::copy(site_row_, row);
     row[DecisionRows::num_kinds + 1] = static_cast<float>(decision.vector_dim + 1);
-    write_trips(inner, std::ranges::copy(site_trips_, trips_of(row)).out);
-    float *sums = sums_of(row);
-    sums[0] = level_product_;
-    sums[1] = outer_product_;
-    sums[2] = scaled_product(inner);
-    sums[3] = inner.empty() ? 0 : 1;
-    sums[4] = inner_product_;
+    const Extents inner = inner_tile(decision);
+    if (!inner.empty()) {
+        write_trips(inner, trips_of(row) + 2 * loops_);
+        sums_of(row)[2] = scaled_product(inner);
+        sums_of(row)[3] = 1;
+    }
 }
 
 void Writer::write_tasks(const Decision &decision, float *row) {
@@ -148,16 +145,24 @@ void Writer::go_to_site(const Decision &decision, const Level &level) {
     if (site_ == site) {
         return;
     }
-    std::ranges::fill(site_trips_, 0.0f);
-    write_trips(level.size, site_trips_.data());
-    level_product_ = scaled_product(level.size);
-    outer_product_ = inner_product_ = 0;
+    float *row = site_row_.data();
+    float *outer_trips = trips_of(row) + loops_;
+    float *sums = sums_of(row);
+    if (!site_ || site_->depth != site.depth) {
+        std::ranges::fill(site_row_, 0.0f);
+        row[DecisionRows::num_kinds] = decision.depth;
+        write_trips(level.size, trips_of(row));
+        sums[0] = scaled_product(level.size);
+    }
     if (is_tile) {
         const Extents outer = expansion_.outer_tile(decision);
-        write_trips(outer, site_trips_.data() + loops_);
         inner_trips_ = inner_trips(level.size, outer);
-        outer_product_ = scaled_product(outer);
-        inner_product_ = scaled_product(inner_trips_);
+        write_trips(outer, outer_trips);
+        sums[1] = scaled_product(outer);
+        sums[4] = scaled_product(inner_trips_);
+    } else {
+        std::fill_n(outer_trips, loops_, 0.0f);
+        sums[1] = sums[4] = 0;
     }
     site_ = site;
 }
@@ -170,7 +175,7 @@ Extents Writer::inner_tile(const Decision &decision) {
 }  // namespace
 
 void DecisionRows::describe(Expansion &expansion, std::span<const Decision> decisions, int loops) {
-    rows.assign(decisions.size() * static_cast<size_t>(columns(loops)), 0.0f);
+    rows.resize(decisions.size() * static_cast<size_t>(columns(loops)));
     stages.resize(decisions.size());
     Writer writer(expansion, decisions, loops, rows, stages);
     for (size_t i = 0; i < decisions.size(); i++) {

@@ -13,32 +13,29 @@
 
 namespace halidegym {
 
-// A complete state at the end of random decisions.
+// Random decisions until the state is complete, and what it costs.
 template <SearchSpace S>
 struct Rollout {
-    typename S::State end;
-    double cost;
     std::vector<typename S::Decision> decisions;
+    double cost;
 };
 
-// A uniformly random decision at every step, until the state is complete. Only the chosen children are built. Empty if
-// it runs into a state without legal decisions.
+// A uniformly random decision at every step. Empty if it runs into a state without legal decisions.
 template <SearchSpace S, typename Random>
 std::optional<Rollout<S>> random_rollout(S &space, typename S::State state, Random &random) {
     std::vector<typename S::Decision> decisions;
+    start_walk(space, state);
     while (!space.is_complete(state)) {
-        auto drawn = random_child(space, state, random);
-        if (!drawn) {
+        auto children = children_of_walk(space, state);
+        const auto decision = random_decision(space, children, random);
+        if (!decision) {
             return std::nullopt;
         }
-        decisions.push_back(std::move(drawn->first));
-        state = std::move(drawn->second);
+        decisions.push_back(*decision);
+        state = next_of_walk(space, children, *decision);
     }
     const auto cost = space.cost(state);
-    if (!cost) {
-        return std::nullopt;
-    }
-    return Rollout<S>{std::move(state), *cost, std::move(decisions)};
+    return cost ? std::optional(Rollout<S>{std::move(decisions), *cost}) : std::nullopt;
 }
 
 struct RandomSearchOptions {
@@ -60,8 +57,8 @@ SearchResult<typename S::State> random_search(S &space, const RandomSearchOption
         if (auto found = random_rollout(space, space.root(), random)) {
             record.result.evaluations++;
             if (record.would_keep(found->cost)) {
-                record.add(
-                    {std::move(found->end), found->cost, trace<S>(space, space.root(), found->decisions).actions});
+                auto [end, actions, _] = trace<S>(space, space.root(), found->decisions);
+                record.add({std::move(end), found->cost, std::move(actions)});
             }
         }
     }

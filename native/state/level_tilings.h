@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "nest/level.h"
@@ -43,6 +44,9 @@ public:
     // The place among those that may be used; `size()` if it is none of them.
     size_t place_of(uint32_t index) const;
     Extents outer(size_t place) const;
+    // Calls `visit(place, outer)` for all that may be used, in their order.
+    template <typename Visit>
+    void for_each(Visit visit) const;
     // How often the inner halves of all tilings before this place can be split into whole loops.
     int64_t splits_before(size_t place) const;
 
@@ -62,6 +66,37 @@ private:
     int64_t splits_of_ones_;
     std::shared_ptr<const BusyTilings> busy_;  // null unless the level is parallel
 };
+
+// Counts through the product as an odometer does.
+template <typename Visit>
+void LevelTilings::for_each(Visit visit) const {
+    if (busy_ || num_loops_ == 0) {
+        for (size_t place = 0; place < size(); place++) {
+            visit(place, outer(place));
+        }
+        return;
+    }
+    std::array<size_t, max_loops> places{};
+    Extents outer;
+    for (int i = 0; i < num_loops_; i++) {
+        outer.push_back(choices_[static_cast<size_t>(i)]->trips.front());
+    }
+    int64_t rank = 0;
+    for (int64_t place = 0; place < num_all_; rank++) {
+        if (rank != 0 && rank != rank_of_ones_) {
+            visit(static_cast<size_t>(place++), std::as_const(outer));
+        }
+        for (int i = num_loops_ - 1; i >= 0; i--) {
+            const auto &trips = choices_[static_cast<size_t>(i)]->trips;
+            size_t &choice = places[static_cast<size_t>(i)];
+            choice = choice + 1 < trips.size() ? choice + 1 : 0;
+            outer[i] = trips[choice];
+            if (choice > 0) {
+                break;
+            }
+        }
+    }
+}
 
 // The idle-core filter of section 10, step 3: a tiling of a parallel level must not leave more than a tenth of the
 // cores idle.

@@ -92,7 +92,7 @@ LevelRef Placements::build(NestMaker &make, const Decision &decision) {
     const size_t place = place_of_tile(decision);
     const Extents outer_trips = tilings_of(step(depth)).outer(place);
     const Draft inner = make.copy(level);
-    const Draft outer = halidegym::tile(make, *inner, outer_trips, tile_regions(depth, place), subtiling);
+    const Draft outer = halidegym::tile(make, *inner, outer_trips, tile_regions(depth, place, outer_trips), subtiling);
     outer->store_at.push_back(func_->id);
     add_calls(*outer);
     switch (decision.kind) {

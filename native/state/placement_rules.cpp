@@ -112,25 +112,26 @@ bool Placements::is_option(const Block &block, const Decision &decision) {
 }
 
 Placements::Tile::Rules Placements::tile_rules(int depth, size_t index) {
-    if (const auto &known = tile(depth, index).rules) {
-        return *known;
+    auto &rules = tile(depth, index).rules;
+    if (!rules) {
+        const Extents outer = tilings_of(step(depth)).outer(index);
+        rules = find_tile_rules(depth, index, outer, inner_trips(level(depth).size, outer));
     }
-    const Tile::Rules rules = find_tile_rules(depth, index);
-    tile(depth, index).rules = rules;
-    return rules;
+    return *rules;
 }
 
-Placements::Tile::Rules Placements::find_tile_rules(int depth, size_t index) {
-    const Bound &bound = tile_regions(depth, index)->of(func_->id);
-    Step &at = step(depth);
+Placements::Tile::Rules Placements::find_tile_rules(int depth, size_t index, const Extents &outer,
+                                                    const Extents &inner) {
+    const Step &at = step(depth);
     const Level &level = *at.level;
-    const Extents outer = tilings_of(at).outer(index);
     const int64_t trips = level.size.product();
     const int64_t outer_trips = outer.product();
-    const Extents inner = inner_trips(level.size, outer);
     const int64_t rounded = outer_trips * inner.product();
-    return {.is_usable = is_within_limits(bound, at.instances / trips * outer_trips) &&
-                         (rounded <= trips || static_cast<double>(rounded) <= trips_limit(depth)),
+    if (rounded > trips && static_cast<double>(rounded) > trips_limit(depth)) {
+        return {.is_usable = false, .shrinks = false, .has_single_lane = false};
+    }
+    const Bound &bound = tile_regions(depth, index, outer)->of(func_->id);
+    return {.is_usable = is_within_limits(bound, at.instances / trips * outer_trips),
             .shrinks = level.regions->of(func_->id).volume_computed() < bound.volume_computed(),
             .has_single_lane = has_single_lane(level, inner)};
 }
@@ -144,9 +145,8 @@ bool Placements::may_compute_at(int depth, int vector_dim) {
 // Whether the Func may be stored between the halves of a level and computed in the inner one.
 bool Placements::may_store_at(int depth, size_t tile, int vector_dim) {
     const Level &level = *step(depth).level;
-    const Bound &outside = tile_regions(depth, tile)->of(func_->id);
-    return !lost_vector(outside, level.regions->of(func_->id), vector_dim) && !level.innermost &&
-           tile_rules(depth, tile).has_single_lane;
+    return !level.innermost && tile_rules(depth, tile).has_single_lane &&
+           !lost_vector(step(depth).tiles[tile].regions->of(func_->id), level.regions->of(func_->id), vector_dim);
 }
 
 bool Placements::may_compute_in_next(int depth, int vector_dim) {
@@ -161,7 +161,7 @@ bool Placements::lost_vector(const Bound &outside, const Bound &inside, int vect
         return false;
     }
     const auto v = static_cast<size_t>(vector_dim);
-    return outside.computed()[v].extent() >= func_->vector_size && inside.computed()[v].extent() < func_->vector_size;
+    return inside.computed()[v].extent() < func_->vector_size && outside.computed()[v].extent() >= func_->vector_size;
 }
 
 }  // namespace halidegym

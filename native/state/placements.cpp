@@ -58,11 +58,10 @@ Placements::Tile &Placements::tile(int depth, size_t index) {
     return at.tiles[index];
 }
 
-const RegionsRef &Placements::tile_regions(int depth, size_t index) {
+const RegionsRef &Placements::tile_regions(int depth, size_t index, const Extents &outer) {
     Tile &tile = this->tile(depth, index);
     if (!tile.regions) {
         LastingNests lasting;
-        const Extents outer = tilings_of(step(depth)).outer(index);
         tile.regions = halidegym::tile_regions(make_ != nullptr ? *make_ : lasting, *problem_, level(depth),
                                                level(depth - 1), outer);
     }
@@ -98,6 +97,14 @@ int64_t Placements::begin_of_tile(int depth, size_t tile) {
     const bool single = func_->num_stages == 1;
     const int64_t splits = single && space_->options.subtiling ? tilings_of(at).splits_before(tile) : 0;
     return at.begin + 1 + static_cast<int64_t>(tile) * (single ? 2 : 1) + splits;
+}
+
+// The same for the candidates of one tiling, without a look at those before it.
+int64_t Placements::size_of_tile(const Extents &inner) const {
+    if (func_->num_stages > 1) {
+        return 1;
+    }
+    return 2 + (space_->options.subtiling ? num_whole_loop_tilings(inner) : 0);
 }
 
 Placements::Block Placements::level_block(int depth) {
@@ -212,46 +219,74 @@ void Placements::append_options(const Block &block, int vector_dim, std::vector<
             out.push_back(decision);
         }
     };
-    // In a tiling, the reference computes between the halves last.
-    const int64_t last = block.kind == Block::Kind::AtTile ? 1 : 0;
-    for (int64_t offset = last; offset < block.size; offset++) {
-        append(offset);
+    if (block.kind != Block::Kind::AtTile) {
+        for (int64_t offset = 0; offset < block.size; offset++) {
+            append(offset);
+        }
+        return;
     }
-    if (last > 0) {
-        append(0);
+    if (block.size > 1) {
+        append(1);
     }
+    // All splits are options, or none is.
+    Decision split = decision_at(block, vector_dim, 2);
+    if (block.size > 2 && is_option(block, split)) {
+        for (int64_t offset = 2; offset < block.size; offset++) {
+            out.push_back(split);
+            split.inner_tile++;
+        }
+    }
+    // The reference computes between the halves last.
+    append(0);
 }
 
-// The reference comes to sliding windows on its way back from the innermost level.
-std::vector<Decision> Placements::enumerate() {
+// Of candidates that may be options. The reference comes to sliding windows on its way back from the innermost level.
+std::vector<Placements::Block> Placements::open_blocks() {
     const Candidates &all = candidates();
-    std::vector<Block> open;  // which does not depend on the vector dimension
+    std::vector<Block> open;
     const auto append = [&](const Block &block) {
-        if (block.size > 0 && is_open(block)) {
+        if (block.size > 0 && is_allowed(block.depth)) {
             open.push_back(block);
         }
     };
     for (int depth = 0; depth < all.num_levels; depth++) {
         append(level_block(depth));
-        for (size_t t = 0; may_be_tiled(depth) && t < tilings_of(step(depth)).size(); t++) {
-            append(tile_block(depth, t));
+        if (!may_be_tiled(depth)) {
+            continue;
         }
+        const Extents &trips = level(depth).size;
+        int64_t begin = step(depth).begin + 1;
+        tilings_of(step(depth)).for_each([&](size_t t, const Extents &outer) {
+            const Extents inner = inner_trips(trips, outer);
+            const Tile::Rules rules = find_tile_rules(depth, t, outer, inner);
+            const int64_t size = size_of_tile(inner);
+            tile(depth, t).rules = rules;
+            if (rules.is_usable) {
+                open.push_back({Block::Kind::AtTile, depth, t, begin, rules.shrinks ? size : 1});
+            }
+            begin += size;
+        });
     }
     for (int depth = all.num_levels - 1; depth >= 0; depth--) {
         append(slide_block(depth));
     }
-    int64_t most = 0;
+    return open;
+}
+
+std::vector<Decision> Placements::enumerate(std::vector<Decision> before) {
+    const std::vector<Block> open = open_blocks();
+    size_t most = 0;
     for (const Block &block : open) {
-        most += block.size;
+        most += static_cast<size_t>(block.size);
     }
-    std::vector<Decision> decisions;
-    decisions.reserve(all.vector_dimensions.size * static_cast<size_t>(most));
-    for (const int vector_dim : all.vector_dimensions) {
+    const Dimensions &dimensions = candidates().vector_dimensions;
+    before.reserve(before.size() + dimensions.size * most);
+    for (const int vector_dim : dimensions) {
         for (const Block &block : open) {
-            append_options(block, vector_dim, decisions);
+            append_options(block, vector_dim, before);
         }
     }
-    return decisions;
+    return before;
 }
 
 bool Placements::has_obvious_choice(int64_t at_least) {

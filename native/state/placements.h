@@ -28,9 +28,9 @@ public:
     // `make` makes what the nests of several options share, so that they last no longer; if null, it lasts.
     Placements(const Space &space, LevelRef root, const Node &func, NestMaker *make = nullptr);
 
-    // All options in the reference's order: those in which no stage computes more points than Space::points_limit
-    // allows (section 17.5).
-    std::vector<Decision> enumerate();
+    // `before`, and then all options in the reference's order: those in which no stage computes more points than
+    // Space::points_limit allows (section 17.5).
+    std::vector<Decision> enumerate(std::vector<Decision> before = {});
 
     // To draw an option without listing them (section 17.4): the one at an index below `num_candidates`, empty if that
     // candidate is none. Each option has one index.
@@ -84,7 +84,7 @@ private:
     void require_step(int depth);
     const LevelTilings &tilings_of(Step &step);
     Tile &tile(int depth, size_t index);
-    const RegionsRef &tile_regions(int depth, size_t index);
+    const RegionsRef &tile_regions(int depth, size_t index, const Extents &outer);
 
     // Candidates that share the level and its tiling, for one vector dimension. In the order of their indices: at a
     // level ComputeAtLevel; at a tiling ComputeAtTile, StoreAtTile and each StoreAtTileSplit, the latter two only of
@@ -114,6 +114,7 @@ private:
     };
     const Candidates &candidates();
     int64_t begin_of_tile(int depth, size_t tile);
+    int64_t size_of_tile(const Extents &inner) const;
     Block level_block(int depth);
     Block tile_block(int depth, size_t tile);
     Block slide_block(int depth);
@@ -121,6 +122,7 @@ private:
     std::optional<Block> block_of(const Decision &decision);
     Decision decision_at(const Block &block, int vector_dim, int64_t offset);
     static int64_t offset_of(const Decision &decision);
+    std::vector<Block> open_blocks();
     void append_options(const Block &block, int vector_dim, std::vector<Decision> &out);
 
     // The rules (placement_rules.cpp): what is a candidate, and which candidates are options.
@@ -131,7 +133,7 @@ private:
     bool is_open(const Block &block);
     bool is_option(const Block &block, const Decision &decision);
     Tile::Rules tile_rules(int depth, size_t index);
-    Tile::Rules find_tile_rules(int depth, size_t index);
+    Tile::Rules find_tile_rules(int depth, size_t index, const Extents &outer, const Extents &inner);
     bool may_compute_at(int depth, int vector_dim);
     bool may_store_at(int depth, size_t tile, int vector_dim);
     bool may_compute_in_next(int depth, int vector_dim);

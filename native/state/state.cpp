@@ -209,15 +209,10 @@ void Expansion::enumerate_placements() {
             return;
         }
     }
-    auto placements = placements_->enumerate();
-    if (state_.space().options.memory_limit < 0) {
-        decisions_.insert(decisions_.end(), placements.begin(), placements.end());
-        return;
-    }
-    for (const Decision &decision : placements) {
-        if (is_accepted(decision)) {
-            decisions_.push_back(decision);
-        }
+    decisions_ = placements_->enumerate(std::move(decisions_));
+    if (state_.space().options.memory_limit >= 0) {
+        std::erase_if(decisions_,
+                      [&](const Decision &decision) { return is_placement(decision) && !is_accepted(decision); });
     }
 }
 

@@ -34,6 +34,7 @@ QUICK = {
 ELSEWHERE = {
     "docs/how-to/bring-your-own-pipeline.md": "tests/test_how_to.py",
     "docs/how-to/other-frameworks.md": "tests/test_other_frameworks.py",
+    "docs/how-to/scale-out.md": "tests/test_scale_out.py",
     "docs/how-to/see-schedules.md": "tests/test_how_to_see.py",
 }
 
@@ -70,11 +71,13 @@ env.close()
 """
 BEFORE = {
     "docs/agents/greedy.md": PROBLEM + "from halidegym.agents import Greedy\n",
+    "docs/agents/guided_mcts.md": PROBLEM,
     "docs/agents/iterated.md": PROBLEM,
     "docs/agents/learned.md": POLICY,
     "docs/agents/mb2fbs.md": PROBLEM,
     "docs/agents/mcts.md": PROBLEM,
     "docs/agents/reference.md": PROBLEM,
+    "docs/agents/sgbs.md": PROBLEM,
     "docs/agents/tag.md": PROBLEM,
     "docs/environments/halide_schedule_replay.md": RECORD,
     "docs/environments/speed.md": ENVIRONMENT,

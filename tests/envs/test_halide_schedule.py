@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,24 @@ def test_observations_are_in_their_space_and_belong_to_the_caller() -> None:
         assert later in env.observation_space
         assert not np.shares_memory(info["action_mask"], later["action_mask"])
     assert all(np.array_equal(observation[key], kept[key]) for key in kept)
+
+
+def test_arrays_are_used_again_only_if_nobody_can_tell() -> None:
+    def episodes() -> Iterator[tuple[Any, float, bool, dict[str, Any]]]:
+        env = make("toy_blur")
+        for _ in range(9):
+            yield from play(env, random_policy(0))
+
+    views = []
+    for (observation, *_, info), (expected, *_) in zip(episodes(), episodes(), strict=True):
+        assert all(np.array_equal(observation[key], expected[key]) for key in expected)
+        assert np.array_equal(info["action_mask"], expected["action_mask"])
+        views.append((observation["decisions"][1:], observation["decisions"][1:].copy()))
+        for array in (observation["decision_stage"], info["action_mask"]):
+            array.fill(7)
+        observation["stage_mask"].flags.writeable = False
+        observation["places"].resize(1, refcheck=False)
+    assert all(np.array_equal(view, copy) for view, copy in views)
 
 
 def test_a_step_after_the_end_asks_for_a_reset() -> None:

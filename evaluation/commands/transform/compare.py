@@ -10,8 +10,8 @@ from rich.table import Table
 
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.transform import SPACES
 from halidegym.evaluation.commands.extras import needs_extra
-from halidegym.evaluation.commands.transform.space import SPACES
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.pages import write_table
 from halidegym.native.checks import check_at_least

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import click
 from rich.table import Table
@@ -21,7 +20,7 @@ from halidegym.agents.planners.uct import UCT
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_task import indented
 from halidegym.envs.transform.timer import TransformTimer
-from halidegym.evaluation.commands.transform.space import SPACES
+from halidegym.evaluation.arguments.transform import SPACES, order_of
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.native._core import TransformSpace, available_lanes
 
@@ -38,8 +37,6 @@ AGENTS: dict[str, Agent] = {
     "exhaustive": ExhaustiveSearch(),
 }
 DP = "dp"
-ON_GRAPHS = ("uct-graph", "tag")
-"""Those that decide any open problem, so that they meet plans again; the others decide the first one."""
 
 
 @click.command()
@@ -72,8 +69,8 @@ def plan(
     model = TransformSpace(n, space=space_name, lanes=available_lanes())  # type: ignore[arg-type]  # click has checked it
     reference = model.root().plan
     with TransformTimer(TransformPlan(n, reference), space=space_name, database=database) as timer:
-        measured = TransformSpace(n, space=space_name, order=_order(name), lanes=available_lanes(), cost=timer.cost)  # type: ignore[arg-type]
         agent = DynamicProgramming(timer=timer) if name == DP else AGENTS[name]
+        measured = TransformSpace(n, space=space_name, order=order_of(agent), lanes=available_lanes(), cost=timer.cost)  # type: ignore[arg-type]
         found = agent.solve(measured, evaluations=None if name == DP else evaluations, seed=seed)
         texts = [_text(measured, candidate.actions) for candidate in found.candidates[: timer.settings.finalists]]
         standings = timer.race([*texts, reference])
@@ -91,8 +88,8 @@ def plan(
 
 
 def _plan_by_model(n: int, name: str, evaluations: int, space_name: str, context: float, seed: int) -> None:
-    space = TransformSpace(n, space=space_name, order=_order(name), context=context)  # type: ignore[arg-type]
     agent = DynamicProgramming() if name == DP else AGENTS[name]
+    space = TransformSpace(n, space=space_name, order=order_of(agent), context=context)  # type: ignore[arg-type]
     found = agent.solve(space, evaluations=None if name == DP else evaluations, seed=seed)
     optimum, _ = space.optimum()
     console = output_console()
@@ -100,10 +97,6 @@ def _plan_by_model(n: int, name: str, evaluations: int, space_name: str, context
     console.print(f"{found.cost:.4g} us by the model, {found.cost / optimum:.3f} of the optimum's")
     console.print(found.state.text, soft_wrap=True)
     console.print(indented(found.state.text), soft_wrap=True)
-
-
-def _order(name: str) -> Literal["first", "any"]:
-    return "any" if name in ON_GRAPHS else "first"
 
 
 def _text(space: TransformSpace, actions: tuple[int, ...]) -> str:

@@ -185,9 +185,9 @@ private:
             cost = found->cost;
             record_.result.evaluations++;
             if (record_.would_keep(cost)) {
-                const auto rest = trace<S>(space_, vertex.state, found->decisions).actions;
+                auto [end, rest, _] = trace<S>(space_, vertex.state, found->decisions);
                 actions.insert(actions.end(), rest.begin(), rest.end());
-                record_.add({std::move(found->end), cost, std::move(actions)});
+                record_.add({std::move(end), cost, std::move(actions)});
             }
         }
         for (const VertexId ancestor : with_ancestors(id)) {

@@ -12,7 +12,9 @@ import pytest
 
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite, write_suite
 from halidegym.agents.planners.beam import BeamSearch
+from halidegym.envs.pipelines import toys
 from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.benchmark.report.groups import groups_of
 from halidegym.evaluation.benchmark.run import Run, locked
 from halidegym.evaluation.benchmark.suite import SUITES, check_names, load_suite
 
@@ -181,7 +183,7 @@ def test_files_and_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
     for arguments, message in (
-        (["bench", "quickest"], "learned, papers, quick"),
+        (["bench", "quickest"], "learned, optimality, papers"),
         (["bench", tmp_path / "no.yaml"], "is no YAML"),
         (["bench", suite, "--output", tmp_path / "full"], "has files, but no run"),
         (["bench", suite, "--output", "/proc/run"], "Cannot write /proc/run"),
@@ -205,3 +207,25 @@ def test_two_processes_do_not_write_to_one_run(run: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("path", sorted(SUITES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_suites_are_sound(path: Path) -> None:
     check_names(load_suite(path.stem))
+
+
+def test_no_agent_beats_the_optimum(tmp_path: Path) -> None:
+    suite = load_suite("optimality").model_dump()
+    agents = {name: suite["agents"][name] for name in (suite["baseline"], "random", "greedy")}
+    few = suite | {"pipelines": ["toy_blur", "toy_scan"], "seeds": [0, 1], "agents": agents}
+    run = Run(run_suite(tmp_path, **few))
+    (group,) = groups_of(run)
+    for name in few["pipelines"]:
+        assert [result.cost for result in group.agents[suite["baseline"]][name]] == [toys.optimum(name).cost]
+    ratios = {agent: group.cost_ratios(agent) for agent in agents}
+    assert all(ratio <= 1 + 1e-12 for found in ratios.values() for each in found.values() for ratio in each)
+    assert ratios["greedy"]["toy_scan"][0] < 0.99
+    assert ratios["random"]["toy_blur"][1] == pytest.approx(1)
+
+
+def test_agents_without_budgets_run_to_their_own_ends(tmp_path: Path) -> None:
+    agents = {name: {"agent": name, "deterministic": True} for name in ("BeamSearch", "Greedy")}
+    run = Run(run_suite(tmp_path, agents=agents, baseline="Greedy", budgets=None, pipelines=["toy_blur"]))
+    (group,) = groups_of(run)
+    assert (group.budget, set(group.agents)) == ("none", set(agents))
+    assert all(result.plan and result.plan["ended_by"] == "finished" for result in run.results().values())

@@ -54,7 +54,11 @@ def test_the_experiment_is_replayed(tmp_path: Path) -> None:
     first, second = (run(*arguments, *files, "--replay") for _ in range(2))
     assert first.exit_code == 0, first.output
     assert first.output == second.output
+    assert "DP, quick" in first.output
     assert run(*arguments, "--replay").exit_code == 2
+    wide = run("reproduce", "tag-library", 8, "--space", "wide", "--evaluations", 10, "--seeds", 1, *files[2:])
+    assert wide.exit_code == 0, wide.output
+    assert (tmp_path / "tag-library-wide.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
-"""`halidegym optima` and `halidegym optimality`: the toy problems, their optima, and how close agents come to them."""
+"""`halidegym optima`: the toy problems and their proven optima."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 
 import click
 from rich.table import Table
@@ -12,7 +11,7 @@ from halidegym.envs.pipelines import toys
 from halidegym.envs.pipelines.toys import Optimum
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
-from halidegym.evaluation.studies.optimality import AGENTS, optimality_gaps, prove_optimum, write_optima
+from halidegym.evaluation.studies.optima import prove_optimum, write_optima
 
 _TOY = click.Choice(list(toys.BUILDERS))
 
@@ -47,43 +46,6 @@ def optima(names: tuple[str, ...], check: bool, write: bool) -> None:
         console.print(f"{len(chosen) - len(different)} of {len(chosen)} optima are proven as recorded.")
         if different:
             raise SystemExit(1)
-
-
-@click.command()
-@click.argument("names", metavar="TOY...", nargs=-1, type=_TOY)
-@click.option(
-    "--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="How many seeds to take the mean over."
-)
-@click.option(
-    "--evaluations",
-    type=click.IntRange(min=1),
-    default=10_000,
-    show_default=True,
-    help="Budget of each search: how often it may ask the cost model.",
-)
-def optimality(names: tuple[str, ...], seeds: int, evaluations: int) -> None:
-    """Compare agents with the optimum on the toy problems, at an equal budget.
-
-    The numbers are optimality gaps: how much more the schedule of an agent costs than the best of all schedules. Searches
-    that end by themselves may use less than the budget.
-    """
-    chosen = names or tuple(toys.BUILDERS)
-    gaps = {}
-    with steps_bar(len(chosen)) as on_step:
-        for name in chosen:
-            on_step(name)
-            gaps[name] = optimality_gaps(AGENTS, [name], range(seeds), evaluations=evaluations)
-    table = Table(
-        *name_columns("Gap"),
-        *number_columns(*(name.removeprefix("toy_") for name in chosen), "mean"),
-        title=f"How much the cost exceeds the optimum, {evaluations:,} evaluations",
-        title_justify="left",
-    )
-    table.add_row("schedules", *(f"{toys.optimum(name).num_schedules:,}" for name in chosen))
-    table.add_section()
-    for agent, row in zip(AGENTS, zip(*gaps.values(), strict=True), strict=True):
-        table.add_row(agent, *(f"{gap.gap:.2%}" for gap in row), f"{fmean(gap.gap for gap in row):.2%}")
-    output_console().print(table)
 
 
 def _prove(names: Sequence[str]) -> dict[str, Optimum]:

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <pybind11/numpy.h>
+
+#include <span>
+#include <vector>
+
+namespace halidegym {
+
+// Arrays of one dimension for what is shown call after call, under the same names and in the same sizes. Python may
+// keep what it gets, and write to it: an array is handed out again when nobody refers to it any longer, and made anew
+// until then. That takes a tenth of the time of making all of them.
+class ArrayDict {
+public:
+    // The memory of the i-th array; anything may be in it. To be asked for in the order of the names.
+    template <typename T>
+    std::span<T> memory(size_t i, const pybind11::str &name, int size) {
+        if (i == arrays_.size()) {
+            arrays_.push_back(nullptr);
+        }
+        if (arrays_[i] == nullptr || !is_as_made<T>(arrays_[i], size)) {
+            const pybind11::object array = make<T>(size);
+            dict_[name] = array;
+            arrays_[i] = array.ptr();
+        }
+        return {reinterpret_cast<T *>(fields(arrays_[i])->data), static_cast<size_t>(size)};
+    }
+
+    // For the caller.
+    pybind11::dict copy() const {
+        auto result = pybind11::reinterpret_steal<pybind11::dict>(PyDict_Copy(dict_.ptr()));
+        if (!result) {
+            throw pybind11::error_already_set();
+        }
+        return result;
+    }
+
+private:
+    static const pybind11::detail::PyArray_Proxy *fields(PyObject *array) {
+        return pybind11::detail::array_proxy(array);
+    }
+
+    // Nobody else has it, nor would notice, and whoever had it left its shape and type alone.
+    template <typename T>
+    static bool is_as_made(PyObject *array, int size) {
+        const auto *now = fields(array);
+        return Py_REFCNT(array) == 1 && *PyObject_GET_WEAKREFS_LISTPTR(array) == nullptr && now->nd == 1 &&
+               now->dimensions[0] == size && now->strides[0] == sizeof(T) && now->flags == flags_of_new &&
+               now->descr == pybind11::dtype::of<T>().ptr();
+    }
+
+    // As pybind11::array_t<T>(size) makes it, without the detour over vectors of its shape and strides.
+    template <typename T>
+    static pybind11::object make(int size) {
+        auto &api = pybind11::detail::npy_api::get();
+        Py_intptr_t shape = size;
+        auto array = pybind11::reinterpret_steal<pybind11::object>(api.PyArray_NewFromDescr_(
+            api.PyArray_Type_, pybind11::dtype::of<T>().release().ptr(), 1, &shape, nullptr, nullptr, 0, nullptr));
+        if (!array) {
+            throw pybind11::error_already_set();
+        }
+        return array;
+    }
+
+    using Api = pybind11::detail::npy_api;
+    static constexpr int flags_of_new = Api::NPY_ARRAY_C_CONTIGUOUS_ | Api::NPY_ARRAY_F_CONTIGUOUS_ |
+                                        Api::NPY_ARRAY_OWNDATA_ | Api::NPY_ARRAY_ALIGNED_ | Api::NPY_ARRAY_WRITEABLE_;
+
+    pybind11::dict dict_;
+    std::vector<PyObject *> arrays_;  // of the dict
+};
+
+}  // namespace halidegym
