@@ -7,6 +7,8 @@ from halidegym.agents.language_model import LanguageModelAgent
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policy_agent import PolicyAgent
+from halidegym.agents.learned.policy_beam import PolicyBeam
+from halidegym.agents.learned.sgbs import SGBS
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.dynamic_programming import DynamicProgramming
@@ -25,6 +27,7 @@ from halidegym.envs.problems.rules import Rules
 __all__ = [
     "MB2FBS",
     "MCTS",
+    "SGBS",
     "TAG",
     "UCT",
     "Agent",
@@ -40,6 +43,7 @@ __all__ = [
     "LanguageModelAgent",
     "Plan",
     "PolicyAgent",
+    "PolicyBeam",
     "PolicyGuidedMCTS",
     "RandomSearch",
     "Rules",

@@ -127,6 +127,11 @@ class Agent(ABC):
         return nullcontext()
 
     @property
+    def measures(self) -> bool:
+        """Whether it compiles and times schedules, so that nothing else should run beside it; by default it does not."""
+        return False
+
+    @property
     def name(self) -> str:
         """Name of the algorithm, without its parameters."""
         return type(self).__name__

@@ -6,16 +6,16 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress, progress_bar
-from halidegym.agents.rounds import Found, Round, Rounds, cost_of, merge_candidates
+from halidegym.agents.rounds import Found, Round, Rounds, Searches, cost_of, merge_candidates
 from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer, opened
@@ -28,9 +28,12 @@ class IteratedSearch(Agent):
     """Repeats a planner with new seeds until the budget is used up, and keeps the best: the autotuning mode of the papers.
 
     With ``workers`` several rounds go on at a time, each in a thread: beams with dropout in parallel are the baseline that
-    Haj-Ali et al. 2020 (ProTuner) compare their 16 trees with. With ``measured`` the best schedules of the rounds are timed
-    in the end, one after another, and the fastest one wins. Then the rounds can also take turns in scheduling for several
-    numbers of cores: their costs cannot be compared, but their run times on this machine can.
+    Haj-Ali et al. 2020 (ProTuner) compare their 16 trees with. They can also go on at the nodes of a Ray cluster, and find
+    the same there; rounds of ``MCTS(trees=1, threads=1)`` are an ensemble of trees that do not wait for each other.
+
+    With ``measured`` the best schedules of the rounds are timed in the end, one after another, and the fastest one wins.
+    Then the rounds can also take turns in scheduling for several numbers of cores: their costs cannot be compared, but their
+    run times on this machine can.
 
     Of the plan, the cost, the candidates and the passes are those of the rounds that scheduled for as many cores as the
     winner; a pass is a round. The winner is the first candidate, whatever its cost. The seconds are the search's; measuring
@@ -42,6 +45,8 @@ class IteratedSearch(Agent):
         workers: rounds that go on at a time. Counts are divided among them.
         measured: how many schedules to time in the end; 0 to go by the cost.
         parallelisms: numbers of cores to schedule for in turn; None for that of the problem.
+        backend: where rounds go on: in threads ("threading"), or on a Ray cluster ("ray"), each on one CPU. There, Ctrl-C
+            returns the best of the rounds that are over, and spaces are not searched, but problems.
     """
 
     agent: NativeSearch
@@ -49,12 +54,15 @@ class IteratedSearch(Agent):
     workers: int = 1
     measured: int = 0
     parallelisms: tuple[int, ...] | None = None
+    backend: Literal["threading", "ray"] = field(default="threading", repr=False)  # which changes nothing of the plan
 
     def __post_init__(self) -> None:
         if not isinstance(self.agent, NativeSearch):
             raise InvalidParameter(f"Cannot repeat {self.agent!r}; give a planner such as RandomSearch() or MCTS()")
         check_at_least(1, rounds=self.rounds, workers=self.workers)
         check_at_least(0, measured=self.measured)
+        if self.backend not in ("threading", "ray"):
+            raise InvalidParameter(f"backend={self.backend!r} is unknown; give threading or ray")
         if self.parallelisms is not None:
             object.__setattr__(self, "parallelisms", tuple(self.parallelisms))
             if not self.parallelisms or self.measured == 0:
@@ -73,13 +81,16 @@ class IteratedSearch(Agent):
     ) -> Plan:
         """Do what `plan` does; see `Agent.search`."""
         settings = [problem.with_parallelism(cores) for cores in self.parallelisms or (problem.parallelism,)]
-
-        def run_round(index: int, budget: Budget, seed: int, on_progress: OnProgress) -> Plan:
-            return self.agent.search(settings[index % len(settings)], budget, seed, on_progress, timer)
-
         start, cpu_start = time.perf_counter(), time.process_time()
-        rounds: Rounds[Plan] = self._run(run_round, budget, seed, on_progress)
+        with self._searches(budget, timer) as search:
+
+            def run_round(index: int, budget: Budget, seed: int, on_progress: OnProgress) -> Plan:
+                return search(self.agent, settings[index % len(settings)], budget, seed, on_progress)
+
+            rounds: Rounds[Plan] = self._run(run_round, budget, seed, on_progress)
         elapsed, cpu_elapsed = time.perf_counter() - start, time.process_time() - cpu_start
+        if self.backend == "ray":
+            cpu_elapsed += sum(plan.cpu_seconds for plan in rounds.found)
         choice = self._choose(problem, settings, rounds, budget.measurements, timer)
         alike = [plan for plan in rounds.found if plan.fingerprint == choice.plan.fingerprint]
         return replace(
@@ -112,8 +123,11 @@ class IteratedSearch(Agent):
         """Do what `solve` does; see `Agent.search_space`.
 
         Raises:
-            InvalidParameter: `measured` is not 0, because only a problem's schedules can be timed, or as for the planner.
+            InvalidParameter: `backend` is "ray", or `measured` is not 0, because only a problem's schedules can be timed, or
+                as for the planner.
         """
+        if self.backend == "ray":
+            raise InvalidParameter("backend='ray' searches problems, not spaces; give threading, or call plan")
         if self.measured > 0:
             raise InvalidParameter(
                 f"measured={self.measured}, but a space has no schedules to time; give measured=0, or call plan"
@@ -138,6 +152,27 @@ class IteratedSearch(Agent):
             history=rounds.history(rounds.found),
             ended_by=rounds.ended_by,
         )
+
+    @property
+    def measures(self) -> bool:
+        """Whether rounds end with a race, or their planner measures."""
+        return self.measured > 0 or self.agent.measures
+
+    def _searches(self, budget: Budget, timer: Timer | None) -> AbstractContextManager[Searches]:
+        """Where rounds are made."""
+        if self.backend == "threading":
+
+            def search(
+                agent: Agent, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress
+            ) -> Plan:
+                return agent.search(problem, budget, seed, on_progress, timer)
+
+            return nullcontext(search)
+        if timer is not None and self.agent.measures:
+            raise InvalidParameter("Rounds on a Ray cluster measure there, and take no timer; leave it out")
+        from halidegym.agents.spread import searches_on_ray  # brings ray, which others need not have
+
+        return searches_on_ray(1 if budget.seconds is None else self.workers)
 
     def _run(self, run_round: Round[Found], budget: Budget, seed: int, on_progress: OnProgress | None) -> Rounds[Found]:
         rounds = Rounds(run_round, budget, seed=seed, limit=self.rounds, workers=self.workers)

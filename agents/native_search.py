@@ -66,6 +66,10 @@ class NativeSearch(Agent):
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         """Run the search."""
 
+    def _state(self, solution: Solution[Any]) -> Any:
+        """The state of the space that a solution of the search stands for."""
+        return solution.state
+
     def _plan(self, problem: SchedulingProblem, seed: int, search: Callable[[Space], SearchResult]) -> Plan:
         """Return what a search of the problem's schedules finds as a plan."""
         weights = resolve_weights(self.weights)
@@ -78,7 +82,7 @@ class NativeSearch(Agent):
             seed=seed,
             fingerprint=fingerprint(problem, weights),
             cost=result.solutions[0].cost,
-            schedule=Schedule.from_state(problem, result.solutions[0].state),
+            schedule=Schedule.from_state(problem, self._state(result.solutions[0])),
             rules=rules,
             candidates=_candidates(result.solutions),
             pass_costs=tuple(result.pass_costs),
@@ -99,7 +103,7 @@ class NativeSearch(Agent):
             agent=repr(self),
             seed=seed,
             cost=result.solutions[0].cost,
-            state=result.solutions[0].state,
+            state=self._state(result.solutions[0]),
             candidates=_candidates(result.solutions),
             pass_costs=tuple(result.pass_costs),
             evaluations=result.evaluations,

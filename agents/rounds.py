@@ -9,14 +9,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import Future
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from halidegym.agents.agent import Agent
 from halidegym.agents.budget import Budget, EndedBy
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import SpaceSolution
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import OutOfResources
 
 _MAX_CANDIDATES = 32
@@ -27,6 +29,15 @@ Result = TypeVar("Result")
 
 Round: TypeAlias = Callable[[int, Budget, int, OnProgress], Found]
 """Searches once: given the number of the round, its budget, its seed, and what ends it early."""
+
+
+class Searches(Protocol):
+    """Makes the searches of rounds somewhere, several at a time if it is called from several threads."""
+
+    def __call__(
+        self, agent: Agent, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress
+    ) -> Plan:
+        """See `Agent.search`."""
 
 
 class Rounds(Generic[Found]):

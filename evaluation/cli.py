@@ -15,7 +15,7 @@ from halidegym.evaluation.commands.distribution import distribution
 from halidegym.evaluation.commands.explore import explore
 from halidegym.evaluation.commands.judge import judge_command
 from halidegym.evaluation.commands.leaderboard import leaderboard_command
-from halidegym.evaluation.commands.optimality import optima, optimality
+from halidegym.evaluation.commands.optima import optima
 from halidegym.evaluation.commands.parity import parity
 from halidegym.evaluation.commands.play import play
 from halidegym.evaluation.commands.playthroughs import playthroughs
@@ -29,7 +29,6 @@ from halidegym.evaluation.commands.suites import list_pipelines, suites
 from halidegym.evaluation.commands.tables import tables
 from halidegym.evaluation.commands.time_schedules import time_command
 from halidegym.evaluation.commands.timing_check import timing_check_command
-from halidegym.evaluation.commands.timings import timings_command
 from halidegym.evaluation.commands.train import train
 from halidegym.evaluation.commands.transform import transform
 from halidegym.evaluation.commands.validate import validate_command
@@ -48,7 +47,7 @@ class _Main(click.Group):
 
 @click.group(
     cls=_Main,
-    epilog="Start with `halidegym demo`, or with `halidegym schedule harris`.",
+    epilog="Start with `halidegym demo`, or with `halidegym schedule harris --agent beam`.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="halidegym")
@@ -67,7 +66,6 @@ for command in (
     list_pipelines,
     suites,
     time_command,
-    timings_command,
     collect_command,
     samples,
     train,
@@ -81,7 +79,6 @@ for command in (
     leaderboard_command,
     parity,
     optima,
-    optimality,
     distribution,
     reproduce,
     rollouts,

@@ -921,10 +921,12 @@ class TransformPlan:
 
 @final
 class TransformTiming:
-    """How long a plan takes: the ratio of its time to the reference's, infinite if its output is wrong."""
+    """How long a plan and the reference take, in turns: seconds per run; none if the plan's output is wrong."""
 
     @property
-    def ratio(self) -> float: ...
+    def samples_s(self) -> list[float]: ...
+    @property
+    def reference_samples_s(self) -> list[float]: ...
     @property
     def relative_error(self) -> float: ...
     @property
@@ -1143,7 +1145,8 @@ class TreePolicy(_Bound):
 
         Args:
             value: "mean_cost", "mean_inverse", "best_cost" or "success_rate".
-            bonus: "multiplied" or "added".
+            bonus: "multiplied" or "added", or "prior" for value + exploration * p_j * sqrt(n) / (1 + n_j) with a policy's
+                probability p_j of the child's decision.
             exploration: weight of the bonus.
             log_factor: of the logarithm.
             normalized: costs relative to the best so far.
@@ -1156,7 +1159,7 @@ class TreePolicy(_Bound):
     @property
     def value(self) -> Literal["mean_cost", "mean_inverse", "best_cost", "success_rate"]: ...
     @property
-    def bonus(self) -> Literal["multiplied", "added"]: ...
+    def bonus(self) -> Literal["multiplied", "added", "prior"]: ...
     @property
     def exploration(self) -> float: ...
     @property
@@ -1185,6 +1188,7 @@ class MctsOptions(_Bound):
         iterations: int | None = ...,
         seconds_per_decision: float | None = ...,
         policy: TreePolicy = ...,
+        candidates: int | None = ...,
         winner: str = ...,
         widening: float = ...,
         front_loading: float = ...,
@@ -1206,7 +1210,8 @@ class MctsOptions(_Bound):
             iterations: of each tree per decision.
             seconds_per_decision: wall-clock time.
             policy: that a tree explores by.
-            winner: "best" or "average".
+            candidates: decisions of each root that a policy draws, to be halved until one is left; None to let all compete.
+            winner: "best", "average", or the "candidate" that is left.
             widening: exponent of the number of children by visits.
             front_loading: power by which the rest of a budget falls with the decisions left.
             tree_memory: bytes of all nodes.
@@ -1234,7 +1239,9 @@ class MctsOptions(_Bound):
     @property
     def policy(self) -> TreePolicy: ...
     @property
-    def winner(self) -> Literal["best", "average"]: ...
+    def candidates(self) -> int | None: ...
+    @property
+    def winner(self) -> Literal["best", "average", "candidate"]: ...
     @property
     def widening(self) -> float: ...
     @property
@@ -1344,7 +1351,7 @@ class GuidanceOptions(_Bound):
 
 @final
 class GuidedSpace:
-    """Schedules of which a policy draws the random decisions; for `mcts` and `rollout_search`."""
+    """Schedules of which a policy draws the random decisions; for `mcts`, `rollout_search` and `sgbs`."""
 
     def __init__(self, space: Space, policy: Policy | None, options: GuidanceOptions = ...) -> None:
         """A space in which a policy draws.
@@ -1411,6 +1418,60 @@ def rollout_search(
     """
 
 # Best-first beams (search_mb2fbs.cpp)
+
+@final
+class SgbsOptions(_Bound):
+    """Parameters of a simulation-guided beam search: an object with them as attributes."""
+
+    def __init__(
+        self,
+        *,
+        beam_size: int = ...,
+        children: int = ...,
+        sampled: bool = ...,
+        passes: int | None = ...,
+        seed: int = ...,
+    ) -> None:
+        """Parameters of a simulation-guided beam search.
+
+        Args:
+            beam_size: states that are kept of each depth.
+            children: of each of them, that are completed by a rollout.
+            sampled: whether they are drawn without repetition, and not the likeliest ones.
+            passes: how many, each with a beam and children twice as many; None for as many as the budget allows.
+            seed: of the random numbers.
+
+        Raises:
+            InvalidParameter: a parameter is out of its range.
+        """
+    @property
+    def beam_size(self) -> int: ...
+    @property
+    def children(self) -> int: ...
+    @property
+    def sampled(self) -> bool: ...
+    @property
+    def passes(self) -> int | None: ...
+    @property
+    def seed(self) -> int: ...
+
+def sgbs(
+    space: Any,
+    options: SgbsOptions = ...,
+    *,
+    max_seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_expansions: int | None = None,
+    on_progress: Callable[[int, int, int, int, float], bool] | None = None,
+) -> SearchResult[Any]:
+    """Simulation-guided beam search (Choo et al. 2022): a beam that is kept by what rollouts of its children come to.
+
+    Limits as for `beam_search`.
+
+    Raises:
+        InvalidParameter: nothing limits the search, or a parameter is out of its range.
+        SearchExhausted: no rollout was legal.
+    """
 
 @final
 class Mb2fbsResult(SearchResult[_StateT_co]):

@@ -100,7 +100,7 @@ def test_schedules_are_written_for_generators(folder: Path) -> None:
 def test_it_is_timed_beside_others(folder: Path) -> None:
     (folder / "my_blur_by_hand.py").write_text(fenced("python", "On the command line"))
     _, command, _ = commands("halidegym schedule my_blur.py:build --estimate-from")
-    result = run(command, folder)
+    result = run(command.replace("--seconds 60", "--seconds 10"), folder)
     assert result.returncode == 0, result.stderr
     assert all(name in result.stderr for name in ("adams2019", "mullapudi2016", "by_hand", "this one"))
 

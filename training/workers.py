@@ -1,7 +1,9 @@
-"""Calling a function many times in several processes, some of which may die of it."""
+"""Calling a function many times in several processes, some of which may die of it, here or on a Ray cluster."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +12,7 @@ from typing import Any, TypeVar
 
 from halidegym.envs.processes.confined import ProcessEnded
 from halidegym.envs.processes.isolated import ProcessFailed, PythonProcess
+from halidegym.envs.processes.workers import RAY, Workers
 
 T = TypeVar("T")
 
@@ -27,15 +30,59 @@ class Failed:
     reason: str
 
 
-def in_processes(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], workers: int) -> Iterator[T | Failed]:
-    """Yield what the calls return, in their order, which are made in so many processes at a time.
+@contextlib.contextmanager
+def connected(workers: Workers | None) -> Iterator[None]:
+    """Keep the connection to a Ray cluster, if that is where the workers are, from one `in_processes` to the next.
+
+    Raises:
+        Error: there is no connection to the Ray cluster, or its nodes are not alike.
+    """
+    if workers == RAY:
+        from halidegym.envs.processes.ray_cluster import RayCluster  # brings ray, which others need not have
+
+        with RayCluster():
+            yield
+    else:
+        yield
+
+
+def in_processes(
+    function: Callable[..., T], calls: Sequence[tuple[Any, ...]], workers: Workers
+) -> Iterator[T | Failed]:
+    """Yield what the calls return, in their order, which are made in so many processes at a time, or on a Ray cluster.
 
     A process serves many calls, because starting one takes longer than most of them. One that dies is replaced.
 
     Raises:
         ProcessFailed: a process ended by itself.
+        Error: see `connected`.
         Exception: whatever a call raises.
     """
+    return _on_ray(function, calls) if workers == RAY else _here(function, calls, workers)
+
+
+def _on_ray(function: Callable[..., T], calls: Sequence[tuple[Any, ...]]) -> Iterator[T | Failed]:
+    from halidegym.envs.processes.ray_cluster import RayCluster, WorkersLost
+
+    with RayCluster() as cluster:
+        for call in [cluster.submit(call_beside, function, arguments) for arguments in calls]:
+            try:
+                yield cluster.result(call)
+            except WorkersLost as lost:
+                yield Failed(str(lost))
+
+
+def call_beside(function: Callable[..., T], arguments: tuple[Any, ...]) -> T | Failed:
+    """Call a function in the process that a worker of a Ray cluster keeps for this."""
+    return _beside().call(function, arguments)
+
+
+@functools.cache
+def _beside() -> _Lanes:
+    return _Lanes()
+
+
+def _here(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], workers: int) -> Iterator[T | Failed]:
     lanes = _Lanes()
     executor = ThreadPoolExecutor(max_workers=workers)
     try:

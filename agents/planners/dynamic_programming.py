@@ -22,9 +22,9 @@ class WaysTimer(Protocol):
     """What times ways to do one problem, such as a `TransformTimer`."""
 
     def race_ways(
-        self, problem: TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float
+        self, problem: TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float, seed: int = 0
     ) -> list[list[float]]:
-        """Microseconds of sub-plans of one problem in each round."""
+        """Microseconds of sub-plans of one problem in each round; on record, those of one seed."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,9 @@ class DynamicProgramming(Agent):
     is exact if a sub-plan takes as long in any plan as it takes alone. Many rounds are *careful*; one round with few runs is
     *quick*, and finds another plan each time.
 
+    A `TransformTimer` with a database records what is timed, under the seed of the search: so another seed measures anew,
+    and a `TransformReplay` in the timer's place repeats a search bit for bit.
+
     Only for `TransformSpace`s. `evaluations` of its solution counts the ways that were timed; one that was the only way to
     do its problem is none.
 
@@ -43,7 +46,7 @@ class DynamicProgramming(Agent):
         rounds: samples of each way; the ways of a problem take turns, and the least counts, as disturbances only add.
         samples_s: seconds that a sample runs.
         radix_limit: largest radix of a split that is tried.
-        timer: what times ways; None for the model of the space.
+        timer: what times ways: a `TransformTimer` or a `TransformReplay`; None for the model of the space.
     """
 
     rounds: int = 5
@@ -98,7 +101,7 @@ class DynamicProgramming(Agent):
             if len(candidates) == 1:
                 ways.append(candidates[0])
                 continue
-            times = self._times(space, index, candidates, by_model=ended_by == "budget")
+            times = self._times(space, index, candidates, seed, by_model=ended_by == "budget")
             evaluations += len(candidates) if ended_by == "finished" else 0
             ways.append(candidates[times.index(min(times))])
         state = space.state(ways[-1])
@@ -132,10 +135,14 @@ class DynamicProgramming(Agent):
             candidates.append(" ".join([step, *(f"({ways[sub]})" for sub in subs)]))
         return candidates
 
-    def _times(self, space: TransformSpace, index: int, candidates: Sequence[str], by_model: bool) -> list[float]:
+    def _times(
+        self, space: TransformSpace, index: int, candidates: Sequence[str], seed: int, by_model: bool
+    ) -> list[float]:
         if self.timer is None or by_model:
             return [space.model_cost_of(index, candidate) for candidate in candidates]
-        turns = self.timer.race_ways(space.problem(index), candidates, rounds=self.rounds, sample_s=self.samples_s)
+        turns = self.timer.race_ways(
+            space.problem(index), candidates, rounds=self.rounds, sample_s=self.samples_s, seed=seed
+        )
         return [min(samples) for samples in turns]
 
 

@@ -136,7 +136,7 @@ class MCTS(NativeSearch):
     seconds_per_decision: float | None = _DEFAULTS.seconds_per_decision
     selection: str | Selection = "mean_cost"
     exploration: float = _DEFAULTS.policy.exploration
-    winner: Literal["best", "average"] = _DEFAULTS.winner
+    winner: Literal["best", "average"] = _DEFAULTS.winner  # type: ignore[assignment]  # candidates are of a policy
     epsilon: float = _DEFAULTS.epsilon
     deviations: float | None = _DEFAULTS.deviations
     draws: int = _DEFAULTS.draws
@@ -228,6 +228,11 @@ class MCTS(NativeSearch):
         is_unlimited = self.iterations is None and self.seconds_per_decision is None and budget.is_unlimited
         agent = dataclasses.replace(self, iterations=_ITERATIONS) if is_unlimited else self
         return mcts(space, agent.options(seed), run_times, **budget.limits, on_progress=on_progress)
+
+    @property
+    def measures(self) -> bool:
+        """Whether run times decide."""
+        return self.measured
 
     def options(self, seed: int) -> MctsOptions:
         """Return the parameters as the search in C++ takes them."""

@@ -25,7 +25,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Network, Weights
-from halidegym.native.checks import check_at_least
+from halidegym.native.checks import check_at_least, check_positive
 from halidegym.native.weights import resolve_weights
 
 __all__ = [
@@ -105,13 +105,16 @@ class Reference(Agent):
     Attributes:
         memory_bytes: address space that the process of the autoscheduler may have; None for most of the memory of this
             machine. The plan does not depend on it.
+        limit_s: seconds after which it fails, whatever the budget; None for no other limit than that. Likewise.
     """
 
     memory_bytes: int | None = field(default=None, repr=False)
+    limit_s: float | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what would end the plugin's process or corrupt its search."""
         check_at_least(1, memory_bytes=self.memory_bytes)
+        check_positive(limit_s=self.limit_s)
 
     def search(
         self,
@@ -183,7 +186,7 @@ class Reference(Agent):
             target=problem.target,
             parameters=parameters,
             environment=environment,
-            timeout=timeout,
+            timeout=min((limit for limit in (timeout, self.limit_s) if limit is not None), default=None),
             memory_bytes=self.memory_bytes,
         )
         return ReferenceResult(name=self.name, **vars(run))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.budget import Budget
-from halidegym.agents.plan import Candidate
+from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.proposals import Proposal, proposal_of
@@ -101,7 +101,8 @@ class Autotune(Agent):
         begin, cpu_begin = time.perf_counter(), time.process_time()
         weights, rules = resolve_weights(self.weights), self.rules
         settings = {cores: problem.with_parallelism(cores) for cores in self.cores(problem)}
-        baseline = self._baseline(problem, budget, seed, on_progress)
+        found = self._baseline(problem, budget, seed, on_progress)
+        baseline = proposal_of("adams2019", rules.space(problem, weights), found.actions)
         proposer = Proposer(
             [rules.space(setting, weights) for setting in settings.values()], seed, retrain=self.retrain
         )
@@ -109,7 +110,10 @@ class Autotune(Agent):
         sizes = Sizes(self.batch, self.first, self.proposals, self.finalists)
         with tuning_timer() if timer is None else nullcontext(timer) as clock:
             run = Run(problem, baseline, sizes, self._budget(budget), begin, clock, progress)
-            run.measure(proposer, seed)
+            if found.ended_by == "interrupt":
+                run.ended_by = "interrupt"
+            else:
+                run.measure(proposer, seed)
             ranking = run.ranking() or [Ranked(baseline, 1.0, 1.0, 1.0, math.nan)]
         winner = ranking[0]
         setting = settings.get(winner.proposal.parallelism, problem)
@@ -131,6 +135,8 @@ class Autotune(Agent):
             finalists=tuple(_finalist(entry, settings.get(entry.proposal.parallelism, problem)) for entry in ranking),
             curve=tuple(run.curve),
             search_seconds=run.search_seconds,
+            compile_seconds=run.compile_seconds,
+            run_seconds=run.run_seconds,
             failures=sum(trial.speed == 0 for trial in run.trials.done),
         )
 
@@ -139,6 +145,11 @@ class Autotune(Agent):
         own = problem.parallelism
         given = (own, 2 * own, 8 * own) if self.parallelisms is None else self.parallelisms
         return tuple(sorted(set(given), key=lambda cores: (cores != own, cores)))
+
+    @property
+    def measures(self) -> bool:
+        """Always."""
+        return True
 
     @property
     def rules(self) -> Rules:
@@ -150,14 +161,11 @@ class Autotune(Agent):
             return Budget(measurements=self.measurements)
         return budget
 
-    def _baseline(
-        self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None
-    ) -> Proposal:
+    def _baseline(self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None) -> Plan:
         """Adams2019's schedule; what it has found so far, if it takes too long."""
         beam = BeamSearch(subtiling=self.subtiling, memory_limit=self.memory_limit, weights=self.weights)
         seconds = None if budget.seconds is None else _SHARE_OF_BASELINE * budget.seconds
-        plan = beam.search(problem, Budget(seconds=seconds), seed, on_progress)
-        return proposal_of("adams2019", self.rules.space(problem, resolve_weights(self.weights)), plan.actions)
+        return beam.search(problem, Budget(seconds=seconds), seed, on_progress)
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         limit = self._budget(budget)

@@ -63,6 +63,8 @@ class TunedPlan(Plan):
         finalists: the fastest schedules, fastest first; the first one is the plan's.
         curve: each new fastest schedule in order.
         search_seconds: of `seconds`, what proposing and choosing took; the rest is compiling and running.
+        compile_seconds: what compiling took, one schedule after another; several are compiled at a time.
+        run_seconds: what verifying and timing took.
         failures: how many of the schedules measured failed.
     """
 
@@ -71,6 +73,8 @@ class TunedPlan(Plan):
     finalists: tuple[Finalist, ...] = ()
     curve: tuple[TuningStep, ...] = ()
     search_seconds: float = 0.0
+    compile_seconds: float = 0.0
+    run_seconds: float = 0.0
     failures: int = 0
 
     @property

@@ -75,6 +75,7 @@ class Run:
         curve: each new fastest schedule.
         ended_by: why it is over.
         search_seconds: what proposing and choosing took.
+        compile_seconds, run_seconds: what compiling and running took, one schedule after another.
         baseline_time: seconds of the baseline.
     """
 
@@ -91,7 +92,7 @@ class Run:
         self.trials = Trials()
         self.curve: list[TuningStep] = []
         self.ended_by: EndedBy = "budget"
-        self.search_seconds = 0.0
+        self.search_seconds = self.compile_seconds = self.run_seconds = 0.0
         self.baseline_time: float | None = None
         self._problem, self._sizes, self._budget, self._begin = problem, sizes, budget, begin
         self._timer, self._progress = timer, progress
@@ -176,6 +177,8 @@ class Run:
         fastest = self.trials.best
         comparisons = screen(self._timer, self._problem, batch, self._base)
         self.trials.add(batch, comparisons)
+        self.compile_seconds += sum(comparison.a.compile_s for comparison in comparisons)
+        self.run_seconds += sum(comparison.a.run_s for comparison in comparisons)
         self.baseline_time = comparisons[0].b.median_s
         best = self.trials.best
         if best is not None and best is not fastest:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import selectors
+import select
 import signal
 import subprocess
 import tempfile
@@ -102,6 +102,8 @@ class ConfinedProcess:
             env={name: value for name, value in variables.items() if value is not None},
             bufsize=0,
         )
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
         self._received = b""
 
     def __enter__(self: Process) -> Process:
@@ -131,13 +133,13 @@ class ConfinedProcess:
         """Write to its standard input; an end of the process shows when it is read from."""
         assert self._process.stdin is not None
         descriptor, deadline = self._process.stdin.fileno(), time.monotonic() + timeout_s
-        os.set_blocking(descriptor, False)
         view = memoryview(data)
         with contextlib.suppress(BrokenPipeError):
             while view:
-                self._wait(descriptor, selectors.EVENT_WRITE, deadline, timeout_s)
-                with contextlib.suppress(BlockingIOError):
+                try:
                     view = view[os.write(descriptor, view) :]
+                except BlockingIOError:
+                    self._wait(descriptor, select.POLLOUT, deadline, timeout_s)
 
     def receive(self, count: int, timeout_s: float) -> bytes:
         """Read so many bytes from its standard output.
@@ -183,7 +185,7 @@ class ConfinedProcess:
     def _receive_more(self, deadline: float, timeout_s: float) -> None:
         assert self._process.stdout is not None
         descriptor = self._process.stdout.fileno()
-        self._wait(descriptor, selectors.EVENT_READ, deadline, timeout_s)
+        self._wait(descriptor, select.POLLIN, deadline, timeout_s)
         data = os.read(descriptor, 1 << 20)
         if not data:
             try:
@@ -194,10 +196,10 @@ class ConfinedProcess:
         self._received += data
 
     def _wait(self, descriptor: int, event: int, deadline: float, timeout_s: float) -> None:
-        with selectors.DefaultSelector() as selector:
-            selector.register(descriptor, event)
-            if not selector.select(max(0.0, deadline - time.monotonic())):
-                raise ProcessEnded(self._end_late(timeout_s))
+        poll = select.poll()
+        poll.register(descriptor, event)
+        if not poll.poll(1e3 * max(0.0, deadline - time.monotonic())):
+            raise ProcessEnded(self._end_late(timeout_s))
 
     def _end_late(self, timeout_s: float) -> Finished:
         self.kill()

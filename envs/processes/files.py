@@ -25,13 +25,18 @@ def write_atomically(path: Path, data: bytes) -> None:
     Path(file.name).replace(path)
 
 
+def cache_path() -> Path:
+    """Where this user's files are kept that can be made anew, be it there or not."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "halidegym")
+
+
 def cache_directory() -> Path:
-    """Where this user's files are kept that can be made anew; created if it is missing.
+    """The same, created if it is missing.
 
     Raises:
         OSError: it cannot be.
     """
-    directory = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "halidegym"
+    directory = cache_path()
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     return directory
 

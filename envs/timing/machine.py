@@ -14,7 +14,9 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from halidegym.envs.processes.files import cache_directory
+from halidegym.envs.processes.files import cache_directory, cache_path
+from halidegym.envs.processes.workers import Conditions, installation
+from halidegym.native._core import InvalidParameter
 
 _logger = logging.getLogger(__name__)
 
@@ -60,6 +62,28 @@ def this_machine() -> Machine:
     )
 
 
+def check_runs_here(target: str) -> None:
+    """Refuse targets whose architecture or operating system this machine does not have; features are not looked at.
+
+    Raises:
+        InvalidParameter: what is compiled for the target does not run here.
+    """
+    import halide as hl  # takes long, and whoever replays records does not need it
+
+    here, wanted = ("-".join(name.split("-")[:3]) for name in (str(hl.get_host_target()), target))
+    if wanted != here:
+        raise InvalidParameter(
+            f"Cannot measure for target {target} on this machine, which is {here}; search by the cost model alone, "
+            "such as by BeamSearch or --agent beam, or give a target of this machine"
+        )
+
+
+def installation_and_machine() -> Conditions:
+    """What has to be equal wherever seconds are compared."""
+    machine = {name: str(value) for name, value in dataclasses.asdict(this_machine()).items()}
+    return {**installation(), **machine}
+
+
 def _cpu() -> str:
     fields: dict[str, str] = {}
     for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -98,16 +122,28 @@ def measuring() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(name: str, kind: int) -> Iterator[None]:
-    with (cache_directory() / f"{name}.lock").open("w") as file:
+    lock = _opened(name)
+    try:
         try:
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
+            fcntl.flock(lock, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            with _told_after(_SILENCE_S, os.fstat(file.fileno()).st_ino):
-                fcntl.flock(file, kind)
+            with _told_after(_SILENCE_S, os.fstat(lock).st_ino):
+                fcntl.flock(lock, kind)
         try:
             yield
         finally:
-            fcntl.flock(file, fcntl.LOCK_UN)  # a fork may have it open, too
+            fcntl.flock(lock, fcntl.LOCK_UN)  # a fork may have it open, too
+    finally:
+        os.close(lock)
+
+
+def _opened(name: str) -> int:
+    path, flags = cache_path() / f"{name}.lock", os.O_RDWR | os.O_CREAT
+    try:
+        return os.open(path, flags, 0o666)
+    except FileNotFoundError:
+        cache_directory()
+        return os.open(path, flags, 0o666)
 
 
 @contextlib.contextmanager

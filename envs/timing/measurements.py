@@ -113,6 +113,7 @@ class Timing:
         link_s: the part spent in linking.
         run_s: seconds from starting the runner to the last sample, verification included, waiting for a turn not.
         is_estimate: True if the cost model made it up, where a recording had none.
+        relative_error: of its output, in the Euclidean norm; None where outputs were compared number by number, or not.
     """
 
     outcome: Outcome
@@ -127,6 +128,7 @@ class Timing:
     link_s: float = 0.0
     run_s: float = 0.0
     is_estimate: bool = False
+    relative_error: float | None = None
 
     @property
     def undisturbed_s(self) -> tuple[float, ...]:

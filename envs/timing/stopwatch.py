@@ -23,7 +23,7 @@ from halidegym.envs.timing.bench import Bench, Kernel, kept
 from halidegym.envs.timing.compiler import CompilationError, CompileTimes
 from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample
 from halidegym.envs.timing.kernel_store import KernelStore
-from halidegym.envs.timing.machine import compiling, measuring, this_machine
+from halidegym.envs.timing.machine import check_runs_here, compiling, measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Outcome, Timing, TimingSettings
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of, without_drift
 from halidegym.native import _core
@@ -248,6 +248,7 @@ class Stopwatch:
 
     def _prepare(self, problem: SchedulingProblem) -> None:
         """See to it that the outputs of the trusted schedule are there."""
+        check_runs_here(problem.target)
         key = _identity(problem)
         if not self.settings.verify or key in self._bench.trusted:
             return

@@ -5,10 +5,10 @@ A stopwatch holds its arrays and its reference plan, and is kept between calls: 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from halidegym.envs.timing.machine import measuring, this_machine
 from halidegym.envs.timing.measurements import Timing
@@ -17,20 +17,28 @@ from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.native import _core
 
 
-@dataclasses.dataclass(frozen=True)
-class TimedPlan:
-    """What a stopwatch found.
+class TimedPlan(NamedTuple):
+    """What a stopwatch found: a plan and the reference plan in turns.
+
+    All times are in terms of the reference's recorded median: as if the machine had been as fast as when the stopwatch was
+    made. So the least of the reference's samples is that median.
 
     Attributes:
-        seconds: per run: as many times the reference's recorded median as the plan took times the reference's time;
-            infinite if its output was wrong.
-        relative_error: of its output against NumPy's transform.
-        executed_s: spent in running it.
+        samples_s: seconds per run, one a turn; none if the output was wrong.
+        reference_samples_s: the same of the reference.
+        relative_error: of the output against NumPy's transform.
+        executed_s: spent in running the plan.
     """
 
-    seconds: float
+    samples_s: tuple[float, ...]
+    reference_samples_s: tuple[float, ...]
     relative_error: float
     executed_s: float
+
+    @property
+    def seconds(self) -> float:
+        """Per run: the least sample, as disturbances only add; infinite if the output was wrong."""
+        return min(self.samples_s, default=math.inf)
 
 
 @functools.lru_cache(maxsize=4)
@@ -44,7 +52,13 @@ def time_plans(
     """Time plans in turns with the reference, one after another."""
     stopwatch = _stopwatch(n, reference, settings.seed)
     timings = stopwatch.time(list(texts), turns=turns, sample_s=settings.sample_s, tolerance=settings.tolerance)
-    return [TimedPlan(t.ratio * stopwatch.reference_s, t.relative_error, t.executed_s) for t in timings]
+    return [_undrifted(timing, stopwatch.reference_s) for timing in timings]
+
+
+def _undrifted(timing: _core.TransformTiming, reference_s: float) -> TimedPlan:
+    drift = reference_s / min(timing.reference_samples_s, default=reference_s)
+    own, reference = ([drift * s for s in samples] for samples in (timing.samples_s, timing.reference_samples_s))
+    return TimedPlan(tuple(own), tuple(reference), timing.relative_error, timing.executed_s)
 
 
 def take_turns(

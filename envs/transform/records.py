@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import os
+import statistics
 from collections.abc import Callable, Sequence
 from typing import Literal
 
 from halidegym.envs.timing.database import TimingDatabase
-from halidegym.envs.timing.measurements import Timing
+from halidegym.envs.timing.machine import this_machine
+from halidegym.envs.timing.measurements import Comparison, Timing, median_interval
 from halidegym.envs.timing.timers import Unrecorded
+from halidegym.envs.transform.measuring import TimedPlan
 from halidegym.native import _core
 from halidegym.native._core import InvalidParameter
 
@@ -29,18 +33,40 @@ class TransformProblemKey:
     @property
     def digest(self) -> str:
         """Hexadecimal."""
-        text = repr((self.n, self.space, self.lanes, RULES_VERSION))
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return self._digest()
+
+    def digest_of(self, problem: _core.TransformProblem) -> str:
+        """That of ways to do one problem of these plans, alone."""
+        return self._digest(str(problem))
 
     @property
     def name(self) -> str:
         """What reports call it."""
         return f"transform {self.n} {self.space}"
 
+    def _digest(self, *part: str) -> str:
+        text = repr((self.n, self.space, self.lanes, RULES_VERSION, *part))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-def recorded_cost(timing: Timing) -> float:
-    """Microseconds."""
-    return timing.median_s * 1e6
+
+def comparison_of(timed: TimedPlan) -> Comparison:
+    """A plan beside its reference, as it is put on record."""
+    ratios = [theirs / own for own, theirs in zip(timed.samples_s, timed.reference_samples_s, strict=True)]
+    plan, reference = (
+        Timing("ok", samples, 0.0, disturbed=(False,) * len(samples), machine=this_machine(), relative_error=error)
+        for samples, error in ((timed.samples_s, timed.relative_error), (timed.reference_samples_s, None))
+    )
+    return Comparison(statistics.median(ratios), *median_interval(ratios), plan, reference)
+
+
+def recorded_cost(comparison: Comparison) -> float:
+    """Microseconds of a plan: the least sample, as disturbances only add."""
+    return comparison.a.min_s * 1e6
+
+
+def ways_settings(rounds: int, sample_s: float, seed: int) -> str:
+    """How ways to do a problem were timed, as text; measurements of another seed are others."""
+    return json.dumps({"rounds": rounds, "sample_s": sample_s, "seed": seed}, sort_keys=True)
 
 
 class TransformReplay:
@@ -82,17 +108,28 @@ class TransformReplay:
 
     def _read(self, database: TimingDatabase, machine: str | None) -> None:
         self._path = database.path
-        records = [record for record in database.records() if record.key.problem == self.key.digest]
-        machines = sorted({record.key.machine for record in records})
+        records = list(database.records())
+        machines = sorted({record.key.machine for record in records if record.key.problem == self.key.digest})
         if machine is None and len(machines) > 1:
             raise InvalidParameter(
                 f"{database.path} has times of the machines {', '.join(machines)}. Choose one: machine=..."
             )
-        self.recorded = {
-            record.key.schedule: recorded_cost(record.result)
-            for record in records
-            if record.key.machine == (machine or record.key.machine) and isinstance(record.result, Timing)
-        }
+        chosen = machine or next(iter(machines), None)
+        self._plans: dict[str, Comparison] = {}
+        self._ways: dict[tuple[str, str, str], Timing] = {}
+        for record in records:
+            key, result = record.key, record.result
+            if key.machine != chosen:
+                continue
+            if isinstance(result, Timing):
+                self._ways[key.problem, key.schedule, key.settings] = result
+            elif key.problem == self.key.digest:
+                self._plans[key.schedule] = result
+
+    @property
+    def recorded(self) -> dict[str, float]:
+        """Microseconds of each plan on record."""
+        return {plan: recorded_cost(comparison) for plan, comparison in self._plans.items()}
 
     def cost(self, plan: str) -> float:
         """Microseconds on record.
@@ -100,19 +137,49 @@ class TransformReplay:
         Raises:
             Unrecorded: there are none, and no model either.
         """
-        known = self.recorded.get(plan)
+        known = self.comparison(plan)
         if known is not None:
-            return known
-        if self._model is None:
-            raise Unrecorded(
-                f"{self._path} has no time of the plan {plan!r} of {self.key.n} elements. Record it with a "
-                'TransformTimer, or use missing="cost_model".'
-            )
+            return recorded_cost(known)
+        assert self._model is not None
         return self._model(plan)
 
     def costs(self, plans: Sequence[str]) -> list[float]:
         """Those of several plans; see `cost`."""
         return [self.cost(plan) for plan in plans]
+
+    def comparison(self, plan: str) -> Comparison | None:
+        """A plan beside its reference, as recorded; None if the model stands for it.
+
+        Raises:
+            Unrecorded: there is none, and no model either.
+        """
+        known = self._plans.get(plan)
+        if known is None and self._model is None:
+            raise Unrecorded(
+                f"{self._path} has no time of the plan {plan!r} of {self.key.n} elements. Record it with a "
+                'TransformTimer, or use missing="cost_model".'
+            )
+        return known
+
+    def race_ways(
+        self, problem: _core.TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float, seed: int = 0
+    ) -> list[list[float]]:
+        """Microseconds on record of ways to do a problem alone, in each round.
+
+        Raises:
+            Unrecorded: one is not on record, timed like this. No model stands for it.
+        """
+        digest, settings = self.key.digest_of(problem), ways_settings(rounds, sample_s, seed)
+        rows = []
+        for way in ways:
+            known = self._ways.get((digest, way, settings))
+            if known is None:
+                raise Unrecorded(
+                    f"{self._path} has no time of {way!r} for the problem {problem} of {self.key.n} elements, "
+                    f"timed with {settings}. Record it by DynamicProgramming(timer=TransformTimer(...))."
+                )
+            rows.append([seconds * 1e6 for seconds in known.samples_s])
+        return rows
 
     def close(self) -> None:
         """Nothing to let go of."""

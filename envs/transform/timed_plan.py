@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 from halidegym.envs.timing.machine import this_machine
+from halidegym.envs.timing.measurements import Comparison
 from halidegym.envs.transform.costs import PlanRating, name_of
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_env import TransformPlanEnv
@@ -49,7 +50,7 @@ class MeasuredCosts:
     def rate(self, space: TransformSpace, plan: str) -> PlanRating:
         """Measured, or on record."""
         timer = self.timer(space)
-        return PlanRating(timer.cost(plan), {"reference": timer.reference.text})
+        return PlanRating(timer.cost(plan), _told(timer.comparison(plan)))
 
     def fingerprint(self, space: TransformSpace) -> str:
         """The space, the machine, and how it is timed."""
@@ -88,7 +89,8 @@ class ReplayedCosts:
 
     def rate(self, space: TransformSpace, plan: str) -> PlanRating:
         """As recorded."""
-        return PlanRating(self._replay(space).cost(plan), {})
+        replay = self._replay(space)
+        return PlanRating(replay.cost(plan), _told(replay.comparison(plan)))
 
     def fingerprint(self, space: TransformSpace) -> str:
         """The space, and the record."""
@@ -109,6 +111,15 @@ class ReplayedCosts:
                 model=lambda plan: space.state(plan).model_cost,
             )
         return self._replays[space]
+
+
+def _told(comparison: Comparison | None) -> dict[str, Any]:
+    """What `info` has of a measurement. A wrong output is none: it is raised."""
+    return {
+        "comparison": comparison,
+        "outcome": "ok" if comparison is None else comparison.a.outcome,
+        "relative_error": None if comparison is None else comparison.a.relative_error,
+    }
 
 
 def make_measured(**arguments: Any) -> TransformPlanEnv:

@@ -12,10 +12,11 @@ from typing import TypeVar
 from halidegym.envs.processes.isolated import PythonProcess
 from halidegym.envs.timing.database import Key, Record, TimingDatabase
 from halidegym.envs.timing.machine import measuring, this_machine
-from halidegym.envs.timing.measurements import Timing, median_interval
+from halidegym.envs.timing.measurements import Comparison, Timing, median_interval
 from halidegym.envs.transform import measuring as worker
+from halidegym.envs.transform.measuring import TimedPlan
 from halidegym.envs.transform.plan import TransformPlan
-from halidegym.envs.transform.records import TransformProblemKey, recorded_cost
+from halidegym.envs.transform.records import TransformProblemKey, comparison_of, ways_settings
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.native import _core
 from halidegym.native._core import InternalError
@@ -77,21 +78,27 @@ class TransformTimer:
         self.reference = reference
         self.settings = settings or TransformTimingSettings()
         self.key = TransformProblemKey(reference.n, space)
+        self._any_plan = Key(
+            problem=self.key.digest,
+            schedule="",
+            baseline=reference.text,
+            target="lanes " + ",".join(map(str, self.key.lanes)),
+            machine=this_machine().fingerprint,
+            threads=1,
+            settings=self.settings.to_json(),
+        )
         self.evaluations = 0
         self.executed_s = 0.0
         self._owns_database = isinstance(database, str | os.PathLike)
         self._database = TimingDatabase(database) if isinstance(database, str | os.PathLike) else database
-        self._costs: dict[str, float] = {}
+        self._plans: dict[str, TimedPlan] = {}
+        self._ways: dict[Key, tuple[float, ...]] = {}
         if self._database is not None and not remeasure:
-            wanted = dataclasses.replace(self._key(""), schedule="")
-            for record in self._database.records():
-                if dataclasses.replace(record.key, schedule="") == wanted and isinstance(record.result, Timing):
-                    self._costs[record.key.schedule] = recorded_cost(record.result)
-        self._least = min(self._costs.values(), default=math.inf)
+            self._read(self._database)
+        self._least = self._least_of_all()
         self._unwritten: list[Record] = []
-        self._to_repeat: dict[
-            str, int
-        ] = {}  # the best plans so far, and the evaluation after which they are timed again
+        # The best plans so far, and the evaluation after which they are timed again.
+        self._to_repeat: dict[str, int] = {}
         self._process: PythonProcess | None = None
 
     def __enter__(self) -> TransformTimer:
@@ -110,25 +117,28 @@ class TransformTimer:
             InternalError: its output is wrong.
             DatabaseError: it cannot be recorded.
         """
-        known = self._costs.get(plan)
-        return self.costs([plan])[0] if known is None else known
+        known = self._plans.get(plan)
+        return self.costs([plan])[0] if known is None else _microseconds(known)
 
     def costs(self, plans: Sequence[str]) -> list[float]:
         """Those of several plans, measured one after another under one lock; see `cost`."""
-        missing = [plan for plan in dict.fromkeys(plans) if plan not in self._costs]
+        missing = [plan for plan in dict.fromkeys(plans) if plan not in self._plans]
         for first in range(0, len(missing), _BATCH):
             with measuring():
                 self._measure(missing[first : first + _BATCH])
         if len(self._unwritten) >= _BATCH:
             self.flush()
-        return [self._costs[plan] for plan in plans]
+        return [_microseconds(self._plans[plan]) for plan in plans]
+
+    def comparison(self, plan: str) -> Comparison:
+        """A plan beside the reference: how many times faster it is by the samples of each turn; see `cost`."""
+        self.cost(plan)
+        return comparison_of(self._plans[plan])
 
     def race(self, plans: Iterable[str]) -> list[Standing]:
         """Plans of this size in turns, in longer samples; the fastest first."""
         distinct = list(dict.fromkeys(plans))
-        settings = self.settings
-        with measuring():
-            turns = self._call(worker.take_turns, distinct, settings, settings.final_rounds, settings.final_sample_s)
+        turns = self.turns(distinct)
         winner = min(turns, key=min)
         standings = []
         for plan, samples in zip(distinct, turns, strict=True):
@@ -136,15 +146,40 @@ class TransformTimer:
             standings.append(Standing(plan, min(samples) * 1e6, min(samples) / min(winner), low, high))
         return sorted(standings, key=lambda standing: standing.cost)
 
-    def race_ways(
-        self, problem: _core.TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float
-    ) -> list[list[float]]:
-        """Microseconds of sub-plans of one problem in each round, on buffers with the problem's strides, hot."""
+    def turns(self, plans: Sequence[str]) -> list[list[float]]:
+        """Seconds per run of plans of this size in each round of a race, whose outputs nobody looks at."""
+        settings = self.settings
         with measuring():
-            turns = self._call(worker.take_turns_at, problem, list(ways), self.settings, rounds, sample_s)
-        self.evaluations += len(ways)
-        self.executed_s += len(ways) * rounds * sample_s
-        return [[seconds * 1e6 for seconds in samples] for samples in turns]
+            return self._call(worker.take_turns, plans, settings, settings.final_rounds, settings.final_sample_s)
+
+    def race_ways(
+        self, problem: _core.TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float, seed: int = 0
+    ) -> list[list[float]]:
+        """Microseconds of sub-plans of one problem in each round, on buffers with the problem's strides, hot.
+
+        With a database, ways are recorded under the seed: another seed measures anew what is on record.
+        """
+        any_way = dataclasses.replace(
+            self._any_plan,
+            problem=self.key.digest_of(problem),
+            baseline="",
+            settings=ways_settings(rounds, sample_s, seed),
+        )
+        keys = [dataclasses.replace(any_way, schedule=way) for way in ways]
+        if not all(key in self._ways for key in keys):  # they take turns, so that one alone would be no use
+            with measuring():
+                turns = self._call(worker.take_turns_at, problem, list(ways), self.settings, rounds, sample_s)
+            self.evaluations += len(ways)
+            self.executed_s += len(ways) * rounds * sample_s
+            if self._database is None:
+                return [_in_microseconds(samples) for samples in turns]
+            for key, samples in zip(keys, turns, strict=True):
+                self._ways[key] = tuple(samples)
+                timing = Timing("ok", tuple(samples), 0.0, disturbed=(False,) * rounds, machine=this_machine())
+                self._unwritten.append(Record(key, f"{self.key.name}: {problem}", None, timing))
+            if len(self._unwritten) >= _BATCH:
+                self.flush()
+        return [_in_microseconds(self._ways[key]) for key in keys]
 
     def flush(self) -> None:
         """Write to the database what is not yet there.
@@ -167,24 +202,38 @@ class TransformTimer:
             if self._database is not None and self._owns_database:
                 self._database.close()
 
+    def _read(self, database: TimingDatabase) -> None:
+        for record in database.records():
+            key, result = record.key, record.result
+            if isinstance(result, Timing):
+                self._ways[key] = result.samples_s
+            elif dataclasses.replace(key, schedule="") == self._any_plan:
+                error = result.a.relative_error
+                self._plans[key.schedule] = TimedPlan(
+                    result.a.samples_s, result.b.samples_s, math.nan if error is None else error, executed_s=0.0
+                )
+
     def _measure(self, plans: Sequence[str]) -> None:
         turns, again = self.settings.turns, self.settings.again_after
-        for plan, cost in zip(plans, self._timed(plans, turns), strict=True):
-            if cost < self._least:
+        for plan, timed in zip(plans, self._timed(plans, turns), strict=True):
+            if _microseconds(timed) < self._least:
                 (repeated,) = self._timed([plan], 2 * turns)
                 self._to_repeat[plan] = self.evaluations + again
-                self._keep(plan, max(cost, repeated))
+                self._keep(plan, max(timed, repeated, key=_microseconds))
             else:
-                self._keep(plan, cost)
+                self._keep(plan, timed)
         due = [plan for plan, when in self._to_repeat.items() if when <= self.evaluations]
         for plan in due:
             del self._to_repeat[plan]
             (repeated,) = self._timed([plan], 2 * turns)
-            if repeated > self._costs[plan]:
+            if _microseconds(repeated) > _microseconds(self._plans[plan]):
                 self._keep(plan, repeated)
-                self._least = min(self._costs.values())
+                self._least = self._least_of_all()
 
-    def _timed(self, plans: Sequence[str], turns: int) -> list[float]:
+    def _least_of_all(self) -> float:
+        return min(map(_microseconds, self._plans.values()), default=math.inf)
+
+    def _timed(self, plans: Sequence[str], turns: int) -> list[TimedPlan]:
         timed = self._call(worker.time_plans, list(plans), self.settings, turns)
         for plan, found in zip(plans, timed, strict=True):
             self.evaluations += 1
@@ -194,27 +243,25 @@ class TransformTimer:
                     f"The output of the plan {plan!r} of {self.key.n} elements is wrong: relative error "
                     f"{found.relative_error}. Report it."
                 )
-        return [found.seconds * 1e6 for found in timed]
+        return timed
 
-    def _keep(self, plan: str, cost: float) -> None:
-        timing = Timing("ok", (cost * 1e-6,), 0.0, disturbed=(False,), machine=this_machine())
-        self._costs[plan] = recorded_cost(timing)
-        self._least = min(self._least, self._costs[plan])
+    def _keep(self, plan: str, timed: TimedPlan) -> None:
+        self._plans[plan] = timed
+        self._least = min(self._least, _microseconds(timed))
         if self._database is not None:
-            self._unwritten.append(Record(self._key(plan), self.key.name, None, timing))
-
-    def _key(self, plan: str) -> Key:
-        return Key(
-            problem=self.key.digest,
-            schedule=plan,
-            baseline=self.reference.text,
-            target="lanes " + ",".join(map(str, self.key.lanes)),
-            machine=this_machine().fingerprint,
-            threads=1,
-            settings=self.settings.to_json(),
-        )
+            self._unwritten.append(
+                Record(dataclasses.replace(self._any_plan, schedule=plan), self.key.name, None, comparison_of(timed))
+            )
 
     def _call(self, function: Callable[..., T], *args: object) -> T:
         if self._process is None:
             self._process = PythonProcess(memory_bytes=_WORKER_MEMORY)
         return self._process.call(function, self.reference.n, self.reference.text, *args)
+
+
+def _microseconds(timed: TimedPlan) -> float:
+    return timed.seconds * 1e6
+
+
+def _in_microseconds(samples: Sequence[float]) -> list[float]:
+    return [seconds * 1e6 for seconds in samples]

@@ -36,9 +36,9 @@ class Beside:
 
 _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     click.option(
-        "--compare",
+        "--measure",
         is_flag=True,
-        help="Time the schedule beside those of Halide's Adams2019 and Mullapudi2016 autoschedulers.",
+        help="Time the best schedule beside those of Halide's Adams2019 and Mullapudi2016 autoschedulers.",
     ),
     click.option(
         "--manual",
@@ -55,11 +55,11 @@ _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
 
 
 def beside_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command --compare, --manual and --threads, and hand them over as one, `beside`."""
+    """Give a command --measure, --manual and --threads, and hand them over as one, `beside`."""
 
     @functools.wraps(command)
-    def with_beside(*args: Any, compare: bool, manual: tuple[str, ...], threads: int | None, **kwargs: Any) -> Any:
-        schedules = (*REFERENCES, *manual) if compare or manual else ()
+    def with_beside(*args: Any, measure: bool, manual: tuple[str, ...], threads: int | None, **kwargs: Any) -> Any:
+        schedules = (*REFERENCES, *manual) if measure or manual else ()
         return command(*args, beside=Beside(schedules, threads), **kwargs)
 
     for option in reversed(_OPTIONS):

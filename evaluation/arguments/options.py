@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from halidegym.envs.problems.snapshot import Estimate
+from halidegym.envs.processes.workers import RAY, Workers
 from halidegym.evaluation.arguments.pipeline import Details
 
 
@@ -27,6 +28,19 @@ def integers(text: str | tuple[int, ...]) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise click.BadParameter(f"{text!r} is no list of integers, such as 1,16") from None
+
+
+def number_or_ray(text: str | int) -> Workers:
+    """Parse a number of workers, or `ray` for those of a Ray cluster; a type for options."""
+    if text == RAY:
+        return RAY
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise click.BadParameter(f"{text!r} is neither a number of workers, at least 1, nor {RAY}")
+    return number
 
 
 target_option = click.option(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import datetime as dt
 import hashlib
@@ -13,16 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halidegym.agents.plan import Improvement, Plan
-from halidegym.envs.problems.fingerprint import Fingerprint
-from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.agents.plan import Improvement
 from halidegym.envs.processes.files import write_atomically
-from halidegym.envs.schedules.keys import schedule_key
-from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
-from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.arguments.agent import load_agent
-from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.benchmark.problems import kind_of
+from halidegym.evaluation.benchmark.problems.kind import Problem, Solution
 from halidegym.evaluation.benchmark.suite import AgentSettings, BudgetSettings, Suite
 from halidegym.native._core import Error, FormatError
 from halidegym.native.checks import shown
@@ -36,7 +31,7 @@ class Cell:
     """What is run.
 
     Attributes:
-        pipeline: as on the command line.
+        pipeline: as on the command line, or another problem, see `problems`.
         agent: the name to show.
         settings: of the agent.
         budget: None for the agent's own end.
@@ -124,26 +119,10 @@ class CellResult:
         """A number of the plan, such as its evaluations; None if not counted, or if there is no plan."""
         return None if self.plan is None else self.plan[name]
 
-    def schedule(self, problem: SchedulingProblem) -> Schedule | ReferenceSchedule:
-        """The schedule, made anew for a problem that was read in a fresh process.
-
-        Raises:
-            FormatError: the plan is damaged, or there is none.
-            InvalidParameter: it is of another problem, or takes an illegal decision.
-        """
-        if self.scheduled and self.plan is not None:
-            texts = self.plan["schedule"]
-            return ReferenceSchedule(
-                problem, self.plan["agent"].partition("(")[0], texts["cpp"], texts["loop_nest"],
-                base64.b64decode(self.scheduled),
-            )  # fmt: skip
-        return self.replayed(problem).schedule
-
-    def replayed(self, problem: SchedulingProblem) -> Plan:
-        """The plan, its schedule made anew from its decisions; see `schedule`."""
-        plan = self.plan or {}
-        cores = plan.get("fingerprint", {}).get("parallelism", problem.parallelism)
-        return Plan.from_document(plan, problem.with_parallelism(cores), "the plan")
+    @property
+    def solution(self) -> Solution | None:
+        """What the agent found; None if nothing."""
+        return None if self.plan is None else Solution(self.problem_hash, self.schedule_key, self.plan, self.scheduled)
 
     def save(self, path: Path) -> None:
         """Write it as a whole or not at all.
@@ -176,29 +155,20 @@ class CellResult:
             ) from error
 
 
-def run_cell(cell: Cell, budget: dict[str, float]) -> CellResult:
+def run_cell(cell: Cell, budget: dict[str, float], problem: Problem | None = None) -> CellResult:
     """Run a cell here, in a process that has made no Funcs yet; a search that fails is a result.
 
     Args:
         cell: what to run.
         budget: of the search, as `Agent.plan` takes it.
+        problem: of the cell's pipeline; None to analyse that here.
     """
     result = CellResult(cell.to_dict(), budget, machine=this_machine().fingerprint, written=_now())
     try:
-        problem = load_problem(cell.pipeline, target=cell.target, parallelism=cell.parallelism)
+        problem = problem or kind_of(cell.pipeline).load(cell.pipeline, cell.target, cell.parallelism)
         agent = load_agent(cell.settings.agent, cell.settings.parameters, cell.settings.preset)
-        plan = agent.plan(problem, seed=cell.seed, **budget)  # type: ignore[arg-type]
-        if not isinstance(plan, Plan):
-            raise FormatError(f"{cell.settings.agent} returned a {type(plan).__name__}, not a Plan")
-        reference = plan.schedule.scheduled if isinstance(plan.schedule, ReferenceSchedule) else b""
-        return dataclasses.replace(
-            result,
-            problem_hash=problem.hash,
-            schedule_key=schedule_key(problem, plan.schedule),
-            plan=plan.to_document(),
-            scheduled=base64.b64encode(reference).decode(),
-            written=_now(),
-        )
+        found = problem.solve(agent, cell.seed, budget)
+        return dataclasses.replace(result, **vars(found), written=_now())
     except Error as error:
         failure = str(error)
     except Exception as error:  # of an agent or pipeline of the user
@@ -216,13 +186,14 @@ def _with_checked_fields(result: CellResult) -> CellResult:
 
 
 def _check_plan(plan: dict[str, Any]) -> None:
-    """Whether a plan has what reports read off it; `Plan.from_document` checks the rest."""
+    """Whether a plan has what reports read off it; `Problem.verify` looks at the rest."""
     for name in ("cost", "evaluations", "expansions", "seconds", "measurements", "run_time"):
         if not isinstance(plan[name], int | float | None):
             raise TypeError(f"{name}={shown(plan[name])}")
     for step in plan["history"]:
         checked_fields(Improvement(**step))
-    checked_fields(Fingerprint(**plan["fingerprint"]))
+    if not isinstance(plan["fingerprint"]["problem_hash"], str):
+        raise TypeError(f"fingerprint={shown(plan['fingerprint'])}")
 
 
 def _now() -> str:

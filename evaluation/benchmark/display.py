@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from halidegym.envs.processes.workers import Workers
 from halidegym.evaluation.benchmark.cells import Cell, CellResult
 from halidegym.evaluation.benchmark.engine import run_missing
 from halidegym.evaluation.benchmark.run import Run, begin, locked
@@ -16,11 +17,12 @@ from halidegym.evaluation.benchmark.suite import Suite
 from halidegym.evaluation.benchmark.timings import time_missing
 
 
-def run_suite(suite: Suite, folder: Path, *, workers: int = 1, retry: bool = False) -> Run:
+def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool = False) -> Run:
     """Run what is missing of a suite in a folder, and show it on the error stream.
 
     Raises:
         InvalidParameter, FormatError: the folder has something else, or is damaged.
+        Error: the Ray cluster cannot be used.
         OSError: it cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)

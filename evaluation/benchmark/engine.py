@@ -1,26 +1,20 @@
-"""Running the cells of a run that are missing: each in a process of its own, whatever becomes of it."""
+"""Running the cells of a run that are missing."""
 
 from __future__ import annotations
 
 import statistics
-import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import replace
 
-from halidegym.envs.processes.confined import ProcessEnded
-from halidegym.envs.processes.isolated import PythonProcess
-from halidegym.envs.timing.machine import this_machine
-from halidegym.evaluation.benchmark.cells import Cell, CellResult, run_cell
+from halidegym.envs.processes.workers import Workers
+from halidegym.evaluation.benchmark.cells import Cell, CellResult
+from halidegym.evaluation.benchmark.lanes import lanes_for
 from halidegym.evaluation.benchmark.run import Run
-from halidegym.native._core import Error
 
 OnCell = Callable[[Cell, CellResult, float], None]
 """Called with each cell that is done, what came of it, and about how many seconds the others will take."""
 
 
-def run_missing(run: Run, *, workers: int = 1, retry: bool = False, on_cell: OnCell = lambda *_: None) -> None:
+def run_missing(run: Run, *, workers: Workers = 1, retry: bool = False, on_cell: OnCell = lambda *_: None) -> None:
     """Run the cells that have no result yet, and write each result as soon as it is there.
 
     Args:
@@ -32,96 +26,28 @@ def run_missing(run: Run, *, workers: int = 1, retry: bool = False, on_cell: OnC
     Raises:
         OSError: a result cannot be written.
         FormatError: a result that is there is damaged.
+        Error: the Ray cluster cannot be used.
     """
     results = {name: result for name, result in run.results().items() if not (retry and result.failure)}
     missing = {name: cell for name, cell in run.cells.items() if name not in results}
-    jobs: dict[str, Future[tuple[CellResult, float]]] = {}
-    processes = _Processes()
+    if not missing:
+        return
+    baselines: dict[str, str] = {}
+    for name, cell in run.cells.items():
+        if cell.agent == run.suite.baseline:
+            baselines.setdefault(cell.pipeline, name)
     outlook = _Outlook(run, results)
-    executor = ThreadPoolExecutor(max_workers=workers)
-
-    def job(cell: Cell) -> tuple[CellResult, float]:
-        try:
-            budget = _budget(cell, baseline)
-        except Error as error:
-            return replace(_unrun(cell, {}), failure=str(error)), 0.0
-        begin = time.perf_counter()
-        return processes.run(cell, budget, run.suite.cell_seconds), time.perf_counter() - begin
-
-    def baseline(pipeline: str) -> CellResult:
-        """The baseline's result, whose job was given to the executor before those that ask for it."""
-        (name, *_) = (
-            name for name, cell in run.cells.items() if (cell.pipeline, cell.agent) == (pipeline, run.suite.baseline)
-        )
-        return results[name] if name in results else jobs[name].result()[0]
-
+    lanes = lanes_for(workers, run.suite)
     try:
         for name, cell in missing.items():
-            jobs[name] = executor.submit(job, cell)
-        names = {future: name for name, future in jobs.items()}
-        for future in as_completed(names):
-            name, (result, seconds) = names[future], future.result()
-            result.save(run.path / name)
-            outlook.add(name, seconds)
-            on_cell(run.cells[name], result, outlook.seconds_left(workers))
+            baseline = baselines[cell.pipeline] if cell.budget is not None and cell.budget.needs_baseline else None
+            lanes.submit(name, cell, None if baseline is None else results.get(baseline, baseline))
+        for name, attempt in lanes.completed():
+            attempt.result.save(run.path / name)
+            outlook.add(name, attempt.seconds)
+            on_cell(run.cells[name], attempt.result, outlook.seconds_left(lanes.count))
     finally:
-        executor.shutdown(wait=False, cancel_futures=True)
-        processes.end()
-        executor.shutdown()
-
-
-def _budget(cell: Cell, baseline: Callable[[str], CellResult]) -> dict[str, float]:
-    """The budget of a cell as `Agent.plan` takes it.
-
-    Raises:
-        Error: it is in units of what the baseline took, and that has failed.
-    """
-    if cell.budget is None:
-        return {}
-    budget: dict[str, float] = cell.budget.model_dump(exclude_none=True)
-    for name, taken in (("seconds", "seconds"), ("evaluations", "distinct_evaluations")):
-        factor = budget.pop(f"baseline_{name}", None)
-        if factor is not None:
-            count = baseline(cell.pipeline).count(taken)
-            if count is None:
-                raise Error(f"the baseline failed, and its {name} were to be the budget")
-            budget[name] = factor * count if name == "seconds" else max(1, round(factor * count))
-    return budget
-
-
-class _Processes:
-    """The processes that cells run in, so that all of them can be ended at once."""
-
-    def __init__(self) -> None:
-        self._running = set[PythonProcess]()
-        self._lock = threading.Lock()
-        self._is_ended = False
-
-    def run(self, cell: Cell, budget: dict[str, float], limit: float) -> CellResult:
-        with PythonProcess() as process:
-            with self._lock:
-                self._running.add(process)
-                if self._is_ended:
-                    process.kill()
-            try:
-                return process.call(run_cell, cell, budget, timeout_s=limit)
-            except ProcessEnded as ended:
-                words = f"its process {ended.finished.ending}: {ended.finished.last_words}"
-                return replace(_unrun(cell, budget), failure=words.removesuffix(": "))
-            finally:
-                with self._lock:
-                    self._running.discard(process)
-
-    def end(self) -> None:
-        """End all processes, and those that are started later."""
-        with self._lock:
-            self._is_ended = True
-            for process in self._running:
-                process.kill()
-
-
-def _unrun(cell: Cell, budget: dict[str, float]) -> CellResult:
-    return CellResult(cell.to_dict(), budget, machine=this_machine().fingerprint)
+        lanes.close()
 
 
 class _Outlook:

@@ -11,6 +11,7 @@ import pydantic
 
 from halidegym.envs import pipelines
 from halidegym.evaluation.arguments.agent import load_agent
+from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.native._core import Error, InvalidParameter
 from halidegym.training.settings import Settings, load_settings
 
@@ -112,10 +113,10 @@ class Contest(Settings):
         description: what it is for, in Markdown.
         target: Halide target string that schedules are made for, or host.
         parallelism: number of cores that schedules are made for; None for the usable ones.
-        pipelines: as on the command line, or suites of them such as papers-v1.
+        pipelines: as on the command line, suites of them such as papers-v1, or transforms such as `transform/1024`.
         baseline: name of the agent that the others are compared with.
         seeds: of the agents.
-        budgets: that each agent gets in turn, unless it has its own.
+        budgets: that each agent gets in turn, unless it has its own; none if all run to their own ends.
         cell_seconds: after which a search that does not end is ended, and has failed.
         measurement: None times nothing.
     """
@@ -127,7 +128,7 @@ class Contest(Settings):
     pipelines: list[str] = pydantic.Field(min_length=1)
     baseline: str
     seeds: list[int] = pydantic.Field(min_length=1)
-    budgets: list[BudgetSettings] = pydantic.Field(min_length=1)
+    budgets: list[BudgetSettings] = pydantic.Field(default_factory=list)
     cell_seconds: float = pydantic.Field(default=3600.0, gt=0)
     measurement: MeasurementSettings | None = None
 
@@ -213,10 +214,7 @@ def check_names(suite: Suite) -> None:
         except Error as error:
             raise InvalidParameter(f"agents.{name}: {error}") from error
     for pipeline in suite.pipelines:
-        if ":" not in pipeline and not pipelines.is_name(pipeline) and not Path(pipeline).is_file():
-            raise InvalidParameter(
-                f"There is no pipeline {pipeline!r}; `halidegym list` shows the names, and file.py:function stands for yours"
-            )
+        kind_of(pipeline).check(pipeline)
 
 
 def _times(factor: float | None, unit: str) -> str:

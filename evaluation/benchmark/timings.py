@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import re
@@ -10,15 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.files import write_atomically
-from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
-from halidegym.envs.timing.timers import RecordingTimer
-from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.benchmark.cells import CellResult
+from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.evaluation.benchmark.run import TIMINGS, Run
-from halidegym.evaluation.benchmark.suite import MeasurementSettings
 from halidegym.native._core import Error
 
 
@@ -69,26 +64,25 @@ def time_missing(run: Run, on_pipeline: Callable[[str], None] = lambda _: None) 
         return
     known, results = read_timings(run), run.results()
     timing = TimingSettings(threads=settings.threads, time_limit_s=settings.sample_seconds)
-    with contextlib.closing(RecordingTimer(settings=timing)) as timer:
-        for pipeline in run.suite.pipelines:
-            of_pipeline = {name: result for name, result in results.items() if result.cell["pipeline"] == pipeline}
-            schedules = to_time(run, of_pipeline)
-            if set(schedules) <= set(known[pipeline].comparisons if pipeline in known else ()):
-                continue
-            on_pipeline(pipeline)
-            document: dict[str, Any] = {"pipeline": pipeline, "comparisons": {}, "failure": ""}
-            try:
-                if next(iter(schedules.values())).cell["agent"] != run.suite.baseline:
-                    raise Error("the baseline found no schedule to compare with")
-                problem = run_isolated(
-                    load_problem, pipeline, target=run.suite.target, parallelism=run.header.parallelism
-                )
-                compared = _compare(problem, schedules, timer, settings)
-                document["comparisons"] = {key: comparison.to_dict() for key, comparison in compared.items()}
-            except Error as error:
-                document["failure"] = str(error)
-            path = run.path / TIMINGS / timings_file(pipeline)
-            write_atomically(path, (json.dumps(document, indent=1) + "\n").encode())
+    for pipeline in run.suite.pipelines:
+        of_pipeline = {name: result for name, result in results.items() if result.cell["pipeline"] == pipeline}
+        chosen = to_time(run, of_pipeline)
+        if set(chosen) <= set(known[pipeline].comparisons if pipeline in known else ()):
+            continue
+        on_pipeline(pipeline)
+        document: dict[str, Any] = {"pipeline": pipeline, "comparisons": {}, "failure": ""}
+        try:
+            if next(iter(chosen.values())).cell["agent"] != run.suite.baseline:
+                raise Error("the baseline found no schedule to compare with")
+            found = {key: result.solution for key, result in chosen.items() if result.solution is not None}
+            compared = kind_of(pipeline).compare(
+                pipeline, run.suite.target, run.header.parallelism, found, timing, settings.rounds
+            )
+            document["comparisons"] = {key: comparison.to_dict() for key, comparison in compared.items()}
+        except Error as error:
+            document["failure"] = str(error)
+        path = run.path / TIMINGS / timings_file(pipeline)
+        write_atomically(path, (json.dumps(document, indent=1) + "\n").encode())
 
 
 def to_time(run: Run, results: Mapping[str, CellResult]) -> dict[str, CellResult]:
@@ -106,19 +100,3 @@ def timings_file(pipeline: str) -> str:
     """Name of the file of a pipeline's timings: for people to read, and another one for each."""
     digest = hashlib.sha256(pipeline.encode()).hexdigest()[:8]
     return re.sub(r"[^\w.-]+", "_", pipeline) + f"-{digest}.json"
-
-
-def _compare(
-    problem: SchedulingProblem, results: Mapping[str, CellResult], timer: RecordingTimer, settings: MeasurementSettings
-) -> dict[str, Comparison]:
-    """Time schedules in turns; the first one is the baseline."""
-    schedules = {key: result.schedule(problem) for key, result in results.items()}
-    if not schedules:
-        return {}
-    (base, baseline), *others = schedules.items()
-    if not others:
-        timing = timer.time(problem, baseline)
-        return {base: Comparison(1.0, 1.0, 1.0, timing, timing)}
-    compared = timer.compare_all(problem, [schedule for _, schedule in others], baseline, rounds=settings.rounds)
-    of_baseline = {base: Comparison(1.0, 1.0, 1.0, compared[0].b, compared[0].b)}
-    return of_baseline | {key: comparison for (key, _), comparison in zip(others, compared, strict=True)}

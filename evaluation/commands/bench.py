@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from halidegym.evaluation.arguments.options import Failure
+from halidegym.envs.processes.workers import Workers
+from halidegym.evaluation.arguments.options import Failure, number_or_ray
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.commands.extras import needs_extra
 
@@ -18,16 +19,19 @@ from halidegym.evaluation.commands.extras import needs_extra
     "--agent", "agents", multiple=True, metavar="[NAME=]AGENT",
     help="One more agent, by the name to show; repeatable.",
 )  # fmt: skip
-@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Cells that run at a time; with budgets of seconds, they disturb each other.")  # fmt: skip
+@click.option("--workers", type=number_or_ray, metavar="NUMBER|ray", default=1, show_default=True,
+              help="Cells that run at a time; with budgets of seconds, they disturb each other. Or ray, for the nodes of a "
+              "Ray cluster, where cells that look at the clock are alone on their node.")  # fmt: skip
 @click.option("--retry", is_flag=True, help="Run also the cells that have failed before.")
 @needs_extra("bench")
-def bench(suite: str, output: Path | None, agents: tuple[str, ...], workers: int, retry: bool) -> None:
+@needs_extra("ray")
+def bench(suite: str, output: Path | None, agents: tuple[str, ...], workers: Workers, retry: bool) -> None:
     """Run a SUITE: agents x pipelines x seeds at equal budgets, and time the schedules that they find.
 
-    A SUITE is the name of one that is shipped (quick, papers, learned), or a YAML file like these. Each cell, an agent on a
-    pipeline with a budget and a seed, runs in a process of its own, and leaves a file with its plan. One that fails is a
-    result, too. The same command goes on where Ctrl-C or worse has ended it; with another --agent, it runs that one alone.
+    A SUITE is the name of one that is shipped (quick, papers, tuned, learned, optimality, equal-time, equal-time-longer,
+    protuner-figure7, timings, transforms, transforms-measured), or a YAML file like these. Each cell, an agent on a pipeline
+    with a budget and a seed, runs in a process of its own, and leaves a file with its plan. One that fails is a result, too.
+    The same command goes on where Ctrl-C or worse has ended it; with another --agent, it runs that one alone.
     `halidegym report` makes tables and plots of the folder.
 
     An AGENT is a class of halidegym.agents, such as BeamSearch or reference.Adams2019; any class with the Agent interface,

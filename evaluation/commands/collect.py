@@ -6,10 +6,12 @@ import functools
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from halidegym.envs.pipelines import generated
+from halidegym.envs.processes.workers import RAY
 from halidegym.envs.sources import named
 from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.arguments.options import integers, pipeline_options
@@ -19,6 +21,11 @@ from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.native.weights import load_weights
+
+if TYPE_CHECKING:
+    from halidegym.training.measured.collect import Collector, CollectSettings
+    from halidegym.training.measured.spread import RayCollector
+    from halidegym.training.measured.store import MeasuredStore
 
 _VALIDATION_SHARE = 5
 _GENERATED = 10_000
@@ -42,10 +49,13 @@ _GENERATED = 10_000
               help="Leave out pipelines whose greedy schedule takes a core longer to compile.")  # fmt: skip
 @click.option("--weights", "weights", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
               help="A .weights file to search with, besides the shipped ones; may be repeated.")  # fmt: skip
+@click.option("--workers", type=click.Choice([RAY]),
+              help="ray, to measure on the nodes of a Ray cluster, which are like this one.  [default: here]")  # fmt: skip
 @click.option("--retry", is_flag=True, help="Try again the pipelines that were left out before.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the schedules.")
 @pipeline_options
 @needs_extra("train")
+@needs_extra("ray")
 @with_pipeline_help
 def collect_command(
     names: tuple[str, ...],
@@ -57,6 +67,7 @@ def collect_command(
     compilers: int,
     compile_seconds: float,
     weights: tuple[Path, ...],
+    workers: str | None,
     retry: bool,
     seed: int,
     details: Details,
@@ -69,7 +80,7 @@ def collect_command(
     again, so the same command goes on where Ctrl-C or worse has ended it.
     """
     from halidegym.training.measured.card import data_card
-    from halidegym.training.measured.collect import Collector, CollectSettings, Wanted
+    from halidegym.training.measured.collect import CollectSettings, Wanted
     from halidegym.training.measured.sets import Recipe, SetName
     from halidegym.training.measured.store import MeasuredStore
 
@@ -89,7 +100,7 @@ def collect_command(
     console = output_console()
     with MeasuredStore(output, retry=retry) as store, steps_bar(len(names) or _GENERATED) as on_step:
         settings = CollectSettings(recipe, rounds=rounds, compilers=compilers, compile_s=compile_seconds)
-        collector = Collector(store, settings)
+        collector = _collector(store, settings, workers)
         for done in collector.collect(wanted(), seconds=3600 * hours):
             on_step(f"{len(store.collection.ran):,} schedules, {done.pipeline}")
         collection = store.collection
@@ -103,6 +114,16 @@ def collect_command(
         f"Seconds spent drawing {spent.drawing:.0f}, compiling {spent.compiling:.0f} (of cores), timing "
         f"{spent.timing:.0f}, waiting for compilers {spent.waiting:.0f}"
     )
+
+
+def _collector(store: MeasuredStore, settings: CollectSettings, workers: str | None) -> Collector | RayCollector:
+    if workers == RAY:
+        from halidegym.training.measured.spread import RayCollector
+
+        return RayCollector(store, settings)
+    from halidegym.training.measured.collect import Collector
+
+    return Collector(store, settings)
 
 
 def _generated() -> Iterator[str]:

@@ -25,6 +25,7 @@ _EXTRAS = {
         ),
     ),
     "bench": ("A benchmark", ("pydantic", "yaml", "matplotlib", "scipy", "rliable", "arch", "pyfftw")),
+    "ray": ("Work on several machines", ("ray",)),
 }
 
 

@@ -6,13 +6,15 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import click
 
 from halidegym.agents.budget import EndedBy
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
+from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policy_agent import PolicyAgent
+from halidegym.agents.learned.policy_beam import PolicyBeam
+from halidegym.agents.learned.sgbs import SGBS
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
@@ -42,18 +44,36 @@ from halidegym.evaluation.timings.beside import beside_table, check_others
 
 _COMMENTS = {"cpp": "// ", "python": "# ", "loops": ""}
 
+# What a tuner without a budget gets: the time in which docs/reproductions/tuning.md compares it with Halide's default.
+_SECONDS = 120.0
+
 # How to make each agent, from the parameters that it has.
-_AGENTS: Mapping[str, Callable[..., NativeSearch]] = {
+_AGENTS: Mapping[str, Callable[..., NativeSearch | Autotune]] = {
+    "autotune": Autotune,
     "beam": lambda beam=32, passes=None: BeamSearch(beam_size=beam, passes=passes),
     "mb2fbs": lambda passes=5: MB2FBS(passes=passes),
     "mcts": lambda: MCTS.preset("mcts_0.5s"),
     "tag": TAG,
     "policy": lambda policy="default": PolicyAgent.load(policy),
     "guided": lambda policy="default": PolicyGuidedMCTS.load(policy),
+    "guided-replay": lambda policy="default": GuidedReplay.load(policy),
+    "puct": lambda policy="default": PolicyGuidedMCTS.load(policy, selection="puct"),
+    "gumbel": lambda policy="default": PolicyGuidedMCTS.load(policy, root="gumbel"),
+    "sgbs": lambda policy="default": SGBS.load(policy),
+    "policy-beam": lambda policy="default": PolicyBeam.load(policy),
     "greedy": Greedy,
     "random": RandomSearch,
 }
-_TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy", "guided")}
+_GUIDED = ("policy", "guided", "guided-replay", "puct", "gumbel", "sgbs", "policy-beam")
+_OTHERS = tuple(name for name in _AGENTS if name != "autotune")
+_TAKERS = {
+    "beam": ("beam",),
+    "passes": ("beam", "mb2fbs"),
+    "policy": _GUIDED,
+    "evaluations": _OTHERS,
+    "measurements": ("autotune",),
+    "database": ("autotune",),
+}
 
 
 @click.command()
@@ -61,16 +81,16 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy",
 @click.option(
     "--agent",
     type=click.Choice(list(_AGENTS)),
-    default="beam",
-    show_default=True,
-    help="How to search; docs/agents/ has a page on each. tag needs --seconds or --evaluations.",
+    help="How to search; docs/agents/ has a page on each. All but autotune go by the cost model, in seconds or less; tag "
+    "needs --seconds or --evaluations.  [default: autotune, or beam if --beam or --passes is given]",
 )
 @click.option("--beam", type=click.IntRange(min=1), help="Width of the beam, of --agent beam.  [default: 32]")
 @click.option(
     "--passes", type=click.IntRange(min=1), help="Passes of the search, of --agent beam or mb2fbs.  [default: 5]"
 )
 @click.option(
-    "--policy", help="Name or file of the policy, of --agent policy or guided (docs/training/).  [default: default]"
+    "--policy",
+    help=f"Name or file of the policy, of --agent {', '.join(_GUIDED)} (docs/training/).  [default: default]",
 )
 @click.option(
     "--weights",
@@ -78,17 +98,17 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy",
     help="A .weights file for the cost model, such as one of `halidegym train cost-model`.  [default: the shipped weights]",
 )
 @click.option(
-    "--measure",
-    is_flag=True,
-    help="Go by run times instead of costs: compile and time schedules until --seconds or --measurements are used up.",
+    "--seconds",
+    type=float,
+    help="Stop after this time with the best schedule so far.  "
+    f"[default: {_SECONDS:.0f} for autotune without --measurements, else no limit]",
 )
-@click.option("--seconds", type=float, help="Stop after this time with the best schedule so far.")
-@click.option("--evaluations", type=int, help="Stop after so many evaluations of the cost model.")
-@click.option("--measurements", type=int, help="Stop after so many schedules were timed, of --measure.  [default: 100]")
+@click.option("--evaluations", type=int, help="Stop after so many evaluations of the cost model; not of autotune.")
+@click.option("--measurements", type=int, help="Stop after so many schedules were timed, of --agent autotune.")
 @click.option(
     "--database",
     type=OutputFile(),
-    help="Record what --measure times in this file, and go on from there if the same was begun before.",
+    help="Record what --agent autotune times in this file, and go on from there if the same was begun before.",
 )
 @click.option(
     "--top",
@@ -125,12 +145,11 @@ _TAKERS = {"beam": ("beam",), "passes": ("beam", "mb2fbs"), "policy": ("policy",
 @with_pipeline_help
 def schedule(
     pipeline: str,
-    agent: str,
+    agent: str | None,
     beam: int | None,
     passes: int | None,
     policy: str | None,
     weights: Path | None,
-    measure: bool,
     seconds: float | None,
     evaluations: int | None,
     measurements: int | None,
@@ -148,31 +167,43 @@ def schedule(
 ) -> None:
     """Find a schedule for a PIPELINE and print it.
 
-    The schedule goes to the standard output; how the search went, to the error stream. Ctrl-C ends the search with the
-    best schedule so far.
+    The schedule goes to the standard output; how the search went, to the error stream.
 
-    With --measure, schedules are compiled and timed on this machine, in turns with the one of Adams2019's search, and the
-    fastest wins (docs/agents/autotune.md).
+    By default schedules are compiled and timed on this machine, in turns with the one of Adams2019's search, and the fastest
+    wins (docs/agents/autotune.md). Other agents go by the cost model alone.
 
-    With --compare or --manual, the best schedule is timed beside others in turns, and a table on the error stream tells
-    cost, run time and speed.
+    With --measure or --manual, the best schedule is then timed beside others in turns, and a table on the error stream
+    tells cost, run time and speed.
+
+    Ctrl-C ends the search with the best schedule so far, which is printed and written as any other; it is timed beside no
+    others, and the exit status is 0.
     """
-    given = {"agent": agent, "beam": beam, "passes": passes, "policy": policy, "evaluations": evaluations}
-    planner: NativeSearch | Autotune = (
-        _tuner(top, given) if measure else _agent(agent, beam=beam, passes=passes, policy=policy)
+    name = agent or ("autotune" if beam is None and passes is None else "beam")
+    _check_takers(
+        name,
+        beam=beam,
+        passes=passes,
+        policy=policy,
+        evaluations=evaluations,
+        measurements=measurements,
+        database=database,
     )
-    planner = dataclasses.replace(planner, weights=weights)
-    if not measure and (measurements is not None or database is not None):
-        raise click.UsageError("--measurements and --database are of --measure, which is not given.")
-    if beside.threads is not None and not (measure or beside.schedules):
-        raise click.UsageError("--threads is of --measure, --compare and --manual, and none is given.")
+    tunes = name == "autotune"
+    if beside.threads is not None and not (tunes or beside.schedules):
+        raise click.UsageError("--threads is of --agent autotune, --measure and --manual, and none is given.")
     if function is not None:
         check_function_name(function)
+    planner = dataclasses.replace(_agent(name, top, beam=beam, passes=passes, policy=policy), weights=weights)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
     check_others(problem, beside.schedules)
     for sentence in problem.undersized_inputs():
         click.echo(f"Note: {sentence} The schedule is for an input that is large enough.", err=True)
-    with tuning_timer(database, beside.settings) if measure else nullcontext() as timer:
+    if tunes and seconds is None and measurements is None:
+        seconds = _SECONDS
+        click.echo(
+            f"{problem.name}: tuning for {seconds:.0f} s (--seconds); Ctrl-C ends it with the best so far", err=True
+        )
+    with tuning_timer(database, beside.settings) if tunes else nullcontext() as timer:
         plan = planner.plan(
             problem,
             seconds=seconds,
@@ -190,7 +221,7 @@ def schedule(
         _write(best, output, function)
     if save is not None:
         _save(plan, save)
-    if beside.schedules:
+    if beside.schedules and plan.ended_by != "interrupt":
         output_console(stderr=True).print(beside_table(problem, best[0], beside.schedules, beside.settings))
 
 
@@ -215,22 +246,20 @@ def _write(best: Sequence[Best], path: Path, function: str | None) -> None:
     click.echo(f"Wrote {path}: {how_to_call(path, name)}", err=True)
 
 
-def _agent(name: str, **parameters: int | str | None) -> NativeSearch:
-    given = {parameter: value for parameter, value in parameters.items() if value is not None}
-    for parameter in given:
-        if name not in _TAKERS[parameter]:
-            takers = " or ".join(_TAKERS[parameter])
+def _check_takers(name: str, **parameters: object) -> None:
+    """Refuse parameters that the agent of this name does not have."""
+    for parameter, value in parameters.items():
+        if value is not None and name not in _TAKERS[parameter]:
+            *others, last = _TAKERS[parameter]
+            takers = f"{', '.join(others)} or {last}" if others else last
             raise click.UsageError(f"--agent {name} has no --{parameter}; leave it out, or search by --agent {takers}.")
+
+
+def _agent(name: str, top: int, **parameters: int | str | None) -> NativeSearch | Autotune:
+    given = {parameter: value for parameter, value in parameters.items() if value is not None}
+    if name == "autotune":
+        given["finalists"] = max(top, Autotune.finalists)
     return _AGENTS[name](**given)
-
-
-def _tuner(top: int, given: Mapping[str, Any]) -> Autotune:
-    for parameter in ("beam", "passes", "policy", "evaluations"):
-        if given[parameter] is not None:
-            raise click.UsageError(f"--measure has no --{parameter}; leave one of them out.")
-    if given["agent"] != "beam":
-        raise click.UsageError(f"--measure is a search of its own; leave out --agent {given['agent']}.")
-    return Autotune(finalists=max(top, Autotune.finalists))
 
 
 _ENDS: dict[EndedBy, str] = {

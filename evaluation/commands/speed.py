@@ -33,7 +33,7 @@ _ENVIRONMENTS = ("toy_blur", "harris", "camera_pipe")
 _TOYS_IN_VECTOR, _OTHERS_IN_VECTOR = 256, 16
 _THREADS = 2
 _POOL = 64
-_CART_POLE = "CartPole-v1"
+_CART_POLE, _SYNCHRONOUS = "CartPole-v1", "SyncVectorEnv"
 _COLUMNS = ("part", "pipeline", "quantity", "median", "least", "greatest")
 
 
@@ -138,6 +138,7 @@ def _environment(run: Run) -> Iterator[Measurement]:
             single: environment_speed.schedules(name),
             together: environment_speed.vector(name, num_envs=count),
             f"{together}, copy=False": environment_speed.vector(name, num_envs=count, copy=False),
+            f"{_SYNCHRONOUS} of {count}": environment_speed.synchronous(name, num_envs=count),
         }
         by_threads = {
             threads: environment_speed.vector(name, num_envs=count, threads=threads, clock=time.perf_counter)
@@ -148,7 +149,8 @@ def _environment(run: Run) -> Iterator[Measurement]:
             yield Measurement("environment", name, f"{what}: steps / s", measured[what])
             if what != _CART_POLE:
                 yield Measurement("environment", name, f"{what} / {_CART_POLE}", measured[what] / measured[_CART_POLE])
-        yield Measurement("environment", name, f"{together} / {single}", measured[together] / measured[single])
+        for other in (single, f"{_SYNCHRONOUS} of {count}"):
+            yield Measurement("environment", name, f"{together} / {other}", measured[together] / measured[other])
         threads_ratio = measured[f"threads={_THREADS}"] / measured["threads=1"]
         yield Measurement("environment", name, f"{together}, {_THREADS} threads / 1", threads_ratio)
     pool, apart = f"pool={_POOL}", "the same pipelines, each alone"
@@ -223,8 +225,8 @@ def speed(
     on pipelines of 13, 38, 76 and 104 Funcs. "network" is rows through the network alone, and rows of features alone.
     "allocations" are calls of operator new for an evaluation and for a rollout, exact counts. "search" is random rollouts,
     and simulations of tree search. "environment" is steps of HalideSchedule-v0 and of vectors of environments with one
-    and two threads, on three pipelines without a PIPELINE, beside Gymnasium's CartPole-v1; and of generated pipelines from
-    a warm pool beside the same pipelines each alone.
+    and two threads, on three pipelines without a PIPELINE, beside Gymnasium's CartPole-v1 and its synchronous vectors; and
+    of generated pipelines from a warm pool beside the same pipelines each alone.
 
     Rates are per second of CPU time of one thread; threads are compared by the clock, so on an idle machine. Rows, rollouts
     and simulations are beside evaluations of a beam of 4 with one pass. The exit status is 1 if a cost or a number of
@@ -253,7 +255,7 @@ def _steps(parts: Sequence[str], pipelines: int, environments: int, rounds: int)
         "network": 3 * rounds * pipelines,
         "allocations": pipelines,
         "search": 3 * rounds * pipelines,
-        "environment": (6 * environments + 2) * rounds,
+        "environment": (7 * environments + 2) * rounds,
     }
     return sum(steps[part] for part in parts)
 

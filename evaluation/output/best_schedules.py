@@ -22,12 +22,12 @@ class Best:
     Attributes:
         schedule: the schedule.
         words: what there is to say of it.
-        cost: by the cost model; None if it was chosen by run time.
+        cost: by the cost model, for the schedule's own number of cores.
     """
 
     schedule: Schedule
     words: str
-    cost: float | None = None
+    cost: float
 
 
 def best_schedules(plan: Plan, count: int) -> list[Best]:
@@ -37,11 +37,11 @@ def best_schedules(plan: Plan, count: int) -> list[Best]:
     schedule by a decision and what follows from it.
     """
     if isinstance(plan, TunedPlan):
-        timed = (Best(finalist.schedule, run_time_words(plan, finalist)) for finalist in plan.finalists)
+        timed = (Best(finalist.schedule, run_time_words(plan, finalist), finalist.cost) for finalist in plan.finalists)
         return list(islice(_different(timed), count))
     found = list(islice(_different(_candidates(plan)), count))
     if len(found) < count:
-        found = sorted([*found, *_neighbours(plan, _DRAWN * count)], key=lambda best: best.cost or 0.0)
+        found = sorted([*found, *_neighbours(plan, _DRAWN * count)], key=lambda best: best.cost)
     return list(islice(_different(found), count))
 
 

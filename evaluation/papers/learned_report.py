@@ -13,10 +13,9 @@ from rich.table import Table
 
 from halidegym.evaluation.output.console import name_columns, number_columns
 from halidegym.evaluation.papers.learned_agents import BEAM, GREEDY, Run
-from halidegym.native._core import Error
+from halidegym.training.statistics import bootstrap
 
 _ALONE = "interpolate"
-_RESAMPLES = 2000
 
 HEADER = (
     "agent", "of beam", "95 % interval", "without interpolate", "of greedy's cost", "evaluations", "of beam's, median",
@@ -57,9 +56,6 @@ def summarize(runs: Sequence[Run], *, seed: int = 0) -> list[Summary]:
     Args:
         runs: of all agents, those of the beam and of greedy search among them.
         seed: of the bootstrap.
-
-    Raises:
-        Error: SciPy is not installed.
     """
     beam = {run.pipeline: run for run in runs if run.agent == BEAM}
     greedy = {run.pipeline: run for run in runs if run.agent == GREEDY}
@@ -81,7 +77,7 @@ def summarize(runs: Sequence[Run], *, seed: int = 0) -> list[Summary]:
             Summary(
                 agent=agent,
                 of_beam=math.exp(_mean(list(logs.values()))),
-                interval=_interval(list(logs.values()), seed),
+                interval=interval(list(logs.values()), seed),
                 without_interpolate=math.exp(_mean(others)) if others else math.nan,
                 of_greedy=_over_pipelines(by_pipeline, lambda run: math.log(run.cost / greedy[run.pipeline].cost)),
                 evaluations=(min(costs), max(costs)),
@@ -145,9 +141,6 @@ def pairs(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
     """Guided searches against the same search without a policy, at the same budget: a line each, below `PAIRS_HEADER`.
 
     The geometric mean of cost / cost over pipelines; better or worse on a pipeline means by more than half a per cent.
-
-    Raises:
-        Error: SciPy is not installed.
     """
     logs: dict[str, dict[str, list[float]]] = {}
     for run in runs:
@@ -162,16 +155,14 @@ def pairs(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
         gains = {
             pipeline: statistics.fmean(logs[other][pipeline]) - statistics.fmean(ours[pipeline]) for pipeline in common
         }
-        over_runs = _interval(
-            [-np.array(ours[p]) for p in common] + [np.array(logs[other][p]) for p in common], seed, 2
-        )
+        over_runs = interval([-np.array(ours[p]) for p in common] + [np.array(logs[other][p]) for p in common], seed, 2)
         lines.append(
             (
                 agent,
                 other,
                 f"{math.exp(statistics.fmean(gains.values())):.3f}",
                 "{:.3f} to {:.3f}".format(*over_runs),
-                "{:.3f} to {:.3f}".format(*_interval([np.array(list(gains.values()))], seed)),
+                "{:.3f} to {:.3f}".format(*interval([np.array(list(gains.values()))], seed)),
                 f"{math.exp(statistics.fmean([gain for p, gain in gains.items() if p != _ALONE])):.3f}",
                 str(sum(gain > math.log(1.005) for gain in gains.values())),
                 str(sum(gain < -math.log(1.005) for gain in gains.values())),
@@ -192,22 +183,12 @@ def _over_pipelines(by_pipeline: dict[str, list[Run]], log: Callable[[Run], floa
     return math.exp(statistics.fmean(statistics.fmean(map(log, own)) for own in by_pipeline.values()))
 
 
-def _interval(strata: Sequence[NDArray[np.float64]], seed: int, sides: int = 1) -> tuple[float, float]:
+def interval(strata: Sequence[NDArray[np.float64]], seed: int, sides: int = 1) -> tuple[float, float]:
     """Of the exponential of the mean of the strata's means; times 2 if each pipeline has two strata that are summed."""
-    if all(len(values) == 1 or np.ptp(values) == 0 for values in strata):
-        mean = math.exp(sides * _mean(strata))
-        return mean, mean
-    try:
-        from scipy.stats import bootstrap
-    except ImportError as error:
-        raise Error("The intervals need SciPy: pip install halidegym[bench]") from error
-    strata = [values if len(values) > 1 else np.repeat(values, 2) for values in strata]
-    found = bootstrap(
-        strata,
-        lambda *samples, axis: sides * np.mean([sample.mean(axis=axis) for sample in samples], axis=0),
-        n_resamples=_RESAMPLES,
-        method="percentile",
-        vectorized=True,
-        random_state=np.random.default_rng(seed),
-    ).confidence_interval
-    return math.exp(found.low), math.exp(found.high)
+
+    def of(*drawn: NDArray[np.int64]) -> NDArray[np.float64]:
+        means = [values[indices].mean(axis=1) for values, indices in zip(strata, drawn, strict=True)]
+        return np.asarray(np.exp(sides * np.mean(means, axis=0)))
+
+    found = bootstrap([len(values) for values in strata], of, seed=seed)
+    return found.low, found.high

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.planners.beam import BeamSearch
@@ -20,8 +20,8 @@ from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
 from halidegym.agents.planners.uct import UCT
 from halidegym.envs.transform.settings import TransformTimingSettings
-from halidegym.envs.transform.timer import TransformTimer
-from halidegym.native._core import TransformSpace
+from halidegym.evaluation.arguments.transform import order_of
+from halidegym.native._core import TransformProblem, TransformSpace
 
 SIZES = (256, 1024, 4096, 16384, 360, 1000)
 CAREFUL, QUICK = "DP, careful", "DP, quick"
@@ -35,9 +35,7 @@ AGENTS: Mapping[str, Agent] = {
     "TAG, graph": TAG(),
     "beam": BeamSearch(),
 }
-WITHOUT_SEEDS = ("beam",)
-ON_GRAPHS = ("UCT, graph", "TAG, graph")
-"""Those that decide any open problem, so that they meet plans again; the others decide the first one."""
+WITHOUT_SEEDS = (CAREFUL, "beam")
 
 
 class Costs(Protocol):
@@ -45,6 +43,15 @@ class Costs(Protocol):
 
     def cost(self, plan: str) -> float:
         """Microseconds."""
+
+
+class AllCosts(Costs, Protocol):
+    """What dynamic programming is told besides, by the same."""
+
+    def race_ways(
+        self, problem: TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float, seed: int = 0
+    ) -> list[list[float]]:
+        """Microseconds of ways to do one problem, in each round."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +129,7 @@ def search(n: int, space: str, agent: str, seed: int, measurements: int, costs: 
     meeting the same ones is ended after ten times as many.
     """
     watched = _Watched(costs, measurements)
-    order: Literal["first", "any"] = "any" if agent in ON_GRAPHS else "first"
+    order = order_of(AGENTS[agent])
     searched = TransformSpace(n, space=space, order=order, lanes=lanes, cost=watched.cost)  # type: ignore[arg-type]
     with contextlib.suppress(_Enough):
         AGENTS[agent].solve(searched, evaluations=10 * measurements, seed=seed)
@@ -135,18 +142,42 @@ def seconds_of_measurement(cost: float) -> float:
     return 2 * settings.turns * max(settings.sample_s, cost * 1e-6)
 
 
-def plan_by_dp(n: int, space: str, name: str, seed: int, timer: TransformTimer, lanes: Sequence[int]) -> Search:
-    """Plan by dynamic programming."""
-    agent = (
-        DynamicProgramming(rounds=15, samples_s=5e-5, timer=timer)
-        if name == CAREFUL
-        else DynamicProgramming(rounds=1, samples_s=5e-5, timer=timer)
-    )
-    searched = TransformSpace(n, space=space, order="first", lanes=lanes, cost=timer.cost)  # type: ignore[arg-type]
+def plan_by_dp(n: int, space: str, name: str, seed: int, costs: AllCosts, lanes: Sequence[int]) -> Search:
+    """Plan by dynamic programming, careful or quick."""
+    agent = DynamicProgramming(rounds=15 if name == CAREFUL else 1, samples_s=5e-5, timer=costs)
+    searched = TransformSpace(n, space=space, order="first", lanes=lanes, cost=costs.cost)  # type: ignore[arg-type]
     found = agent.solve(searched, seed=seed)
     executed_s = found.evaluations * agent.rounds * agent.samples_s
     last = Improvement(found.evaluations, executed_s, found.cost, found.state.text)
     return Search(n, name, seed, found.evaluations, executed_s, (last,))
+
+
+def all_searches(
+    n: int,
+    space: str,
+    measurements: int,
+    seeds: int,
+    costs: AllCosts,
+    lanes: Sequence[int],
+    on_search: Callable[[str], object],
+) -> list[Search]:
+    """Every search of a size, which is named before it begins: `num_searches` in all."""
+    found = []
+    for name in (CAREFUL, QUICK, *AGENTS):
+        for seed in range(1 if name in WITHOUT_SEEDS else seeds):
+            on_search(name)
+            is_dp = name in (CAREFUL, QUICK)
+            found.append(
+                plan_by_dp(n, space, name, seed, costs, lanes)
+                if is_dp
+                else search(n, space, name, seed, measurements, costs, lanes)
+            )
+    return found
+
+
+def num_searches(seeds: int) -> int:
+    """How many there are of a size."""
+    return sum(1 if name in WITHOUT_SEEDS else seeds for name in (CAREFUL, QUICK, *AGENTS))
 
 
 @dataclass(frozen=True)

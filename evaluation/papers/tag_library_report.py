@@ -9,8 +9,7 @@ from pathlib import Path
 
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.output.plots import new_figure, save_svg
-from halidegym.evaluation.papers.tag_library import AGENTS, CAREFUL, QUICK, SHARES, Improvement, Reached, Row, Search
-from halidegym.native._core import FormatError
+from halidegym.evaluation.papers.tag_library import AGENTS, CAREFUL, QUICK, SHARES, Reached, Row, Search
 
 ROWS_HEADER = ("n", "search", "measurements", "speed", "worst", "best", "plans ran for, s")
 SHARES_HEADER = ("n", "search", *(f"{share:.0%} of the best speed" for share in SHARES))
@@ -42,14 +41,19 @@ def share_cells(shares: Sequence[Reached]) -> list[list[str]]:
     return [[str(n), agent, *cells] for (n, agent), cells in lines.items()]
 
 
-def write_tables(rows: Sequence[Row], shares: Sequence[Reached], folder: Path) -> None:
-    """Write tag-library.csv and tag-library-shares.csv.
+def write_all(
+    rows: Sequence[Row], shares: Sequence[Reached], searches: Sequence[Search], folder: Path, name: str
+) -> None:
+    """Write the tables NAME.csv and NAME-shares.csv, NAME-searches.tsv with all searches, and the figure NAME.svg.
 
     Raises:
+        Error: matplotlib is not installed.
         OSError: a file cannot be written.
     """
-    write_table(folder / "tag-library.csv", ROWS_HEADER, row_cells(rows))
-    write_table(folder / "tag-library-shares.csv", SHARES_HEADER, share_cells(shares))
+    write_table(folder / f"{name}.csv", ROWS_HEADER, row_cells(rows))
+    write_table(folder / f"{name}-shares.csv", SHARES_HEADER, share_cells(shares))
+    write_searches(searches, folder / f"{name}-searches.tsv")
+    draw(searches, folder / f"{name}.svg")
 
 
 def write_searches(searches: Sequence[Search], path: Path) -> None:
@@ -64,27 +68,6 @@ def write_searches(searches: Sequence[Search], path: Path) -> None:
         for found in searches:
             own = (found.n, found.agent, found.seed, found.measurements, found.executed_s)
             writer.writerows((*own, i.measurements, i.executed_s, i.cost, i.plan) for i in found.improvements)
-
-
-def read_searches(path: Path) -> list[Search]:
-    """Read what `write_searches` wrote.
-
-    Raises:
-        OSError: the file cannot be read.
-        FormatError: it was written by something else.
-    """
-    lines: dict[tuple[int, str, int, int, float], list[Improvement]] = {}
-    with path.open(newline="", encoding="utf-8") as file:
-        header, *rows = list(csv.reader(file, delimiter="\t")) or [[]]
-    if tuple(header) != _FIELDS:
-        raise FormatError(f"{path} has no searches: its first line is not {' '.join(_FIELDS)}")
-    try:
-        for n, agent, seed, measurements, executed_s, at, at_s, cost, plan in rows:
-            own = (int(n), agent, int(seed), int(measurements), float(executed_s))
-            lines.setdefault(own, []).append(Improvement(int(at), float(at_s), float(cost), plan))
-    except ValueError as error:
-        raise FormatError(f"{path} has a damaged line: {error}") from error
-    return [Search(*own, tuple(improvements)) for own, improvements in lines.items()]
 
 
 def draw(searches: Sequence[Search], path: Path) -> None:

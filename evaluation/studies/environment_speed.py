@@ -57,20 +57,22 @@ def vector(
         copy=copy,
         **_ARGUMENTS,
     )
-    rng = np.random.default_rng(0)
-    steps_per_look = 1 + _STEPS_PER_LOOK // num_envs
+    return _together(envs, clock)
 
-    def loop(seconds: float) -> float:
-        _, infos = envs.reset(seed=0)
-        steps, start = 0, clock()
-        while (elapsed := clock() - start) < seconds:
-            for _ in range(steps_per_look):
-                num_actions = np.minimum(infos["num_legal_decisions"], _MAX_DECISIONS)
-                infos = envs.step((rng.random(num_envs) * num_actions).astype(np.int64))[4]
-            steps += num_envs * steps_per_look
-        return steps / elapsed
 
-    return loop
+def synchronous(pipeline: str, *, num_envs: int = 16) -> Loop:
+    """Steps of all environments of Gymnasium's own vector, which steps one after another, per second of CPU time."""
+    return _together(
+        gym.make_vec(
+            HALIDE_SCHEDULE,
+            num_envs=num_envs,
+            vectorization_mode="sync",
+            vector_kwargs={"autoreset_mode": "SameStep"},
+            pipeline=pipeline,
+            **_ARGUMENTS,
+        ),
+        time.process_time,
+    )
 
 
 def pooled(size: int) -> Loop:
@@ -105,6 +107,23 @@ def alternate(loops: Mapping[str, Loop], *, rounds: int = 5, seconds: float = 0.
     """The rates of each loop in all rounds; before the first, each loop takes a turn that does not count."""
     measured = in_turns({name: partial(loop, seconds) for name, loop in loops.items()}, rounds + 1)
     return {name: list(rates.values[1:]) for name, rates in measured.items()}
+
+
+def _together(envs: gym.vector.VectorEnv[Any, Any, Any], clock: Clock) -> Loop:
+    rng, num_envs = np.random.default_rng(0), envs.num_envs
+    steps_per_look = 1 + _STEPS_PER_LOOK // num_envs
+
+    def loop(seconds: float) -> float:
+        _, infos = envs.reset(seed=0)
+        steps, start = 0, clock()
+        while (elapsed := clock() - start) < seconds:
+            for _ in range(steps_per_look):
+                num_actions = np.minimum(infos["num_legal_decisions"], _MAX_DECISIONS)
+                infos = envs.step((rng.random(num_envs) * num_actions).astype(np.int64))[4]
+            steps += num_envs * steps_per_look
+        return steps / elapsed
+
+    return loop
 
 
 def _single(env: gym.Env[Any, Any], num_actions: Callable[[dict[str, Any]], int]) -> Loop:

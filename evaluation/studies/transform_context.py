@@ -40,9 +40,9 @@ class _Listener:
         self.times: dict[TransformProblem, dict[str, float]] = {}
 
     def race_ways(
-        self, problem: TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float
+        self, problem: TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float, seed: int = 0
     ) -> list[list[float]]:
-        samples = self._timer.race_ways(problem, ways, rounds=rounds, sample_s=sample_s)
+        samples = self._timer.race_ways(problem, ways, rounds=rounds, sample_s=sample_s, seed=seed)
         self.times[problem] = {way: min(row) for way, row in zip(ways, samples, strict=True)}
         return samples
 

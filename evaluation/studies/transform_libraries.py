@@ -45,14 +45,12 @@ class SideBySide:
     Attributes:
         n: the size.
         plan: ours.
-        planning_s: seconds that our search took, and FFTW's.
         microseconds: per run, least of all rounds, ours first.
         ratios: by library.
     """
 
     n: int
     plan: str
-    planning_s: tuple[float, float]
     microseconds: dict[str, float]
     ratios: dict[str, Ratio]
 
@@ -68,14 +66,10 @@ def best_plan(n: int, spaces: Sequence[str]) -> str:
         return timer.race(plans)[0].plan
 
 
-def compare_libraries(n: int, rounds: int, spaces: Sequence[str]) -> SideBySide:
-    """Plan with both libraries, then time all in turns, in a process of its own for each round."""
-    begin = time.perf_counter()
-    plan = best_plan(n, spaces)
-    ours = time.perf_counter()
+def compare_libraries(n: int, plan: str, rounds: int) -> SideBySide:
+    """Have FFTW plan, then time our plan and all libraries in turns, in a process of its own for each round."""
     with measuring():
         wisdom = run_isolated(_fftw_wisdom, n)
-    planning = (ours - begin, time.perf_counter() - ours)
     turns = []
     for _ in range(rounds):
         with measuring():
@@ -86,7 +80,7 @@ def compare_libraries(n: int, rounds: int, spaces: Sequence[str]) -> SideBySide:
         values = [turn[name] / turn[names[0]] for turn in turns]
         ratios[name] = Ratio(statistics.median(values), *median_interval(values))
     least = {name: min(turn[name] for turn in turns) * 1e6 for name in names}
-    return SideBySide(n, plan, planning, least, ratios)
+    return SideBySide(n, plan, least, ratios)
 
 
 def _fftw(n: int, *flags: str) -> pyfftw.FFTW:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from halidegym.agents.budget import Budget
 from halidegym.agents.planners.beam import BeamSearch
@@ -22,9 +21,28 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
+from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer
 
-_REFERENCE_TIMEOUT_S = 120.0
+_REFERENCE_TIMEOUT_S, _LONG_COMPILATION_S = 40.0, 300.0
+
+EXPERTS = {
+    "harris": 4.79 / 3.17,
+    "hist": 10.8 / 3.04,
+    "unsharp": 10.1 / 4.72,
+    "camera_pipe": 9.24 / 5.05,
+    "interpolate": 40.4 / 9.67,
+    "bilateral_grid": 24.4 / 18.0,
+    "iir_blur": 47.2 / 24.1,
+    "stencil_chain": 29.9 / 31.1,
+    "bgu": 51.9 / 44.5,
+    "conv_layer": 57.7 / 55.1,
+    "local_laplacian": 280 / 86.7,
+    "max_filter": 295 / 103,
+    "nl_means": 186 / 279,
+}
+"""How many times as fast as Adams2019's the schedules of experts are, on another machine of two cores
+(docs/specification/papers.md, section 2)."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +52,15 @@ class TunedAndDrawn:
     Attributes:
         tuned: the plan of `Autotune`.
         tuned_to_default: how many times as fast as Halide's default it is.
-        drawn_to_default: the same of the fastest of as many careless draws.
-        tuned_to_drawn: how many times as fast as that one the tuned schedule is.
+        drawn_to_default: the same of the fastest of as many careless draws; None if none were measured.
+        tuned_to_drawn: how many times as fast as that one the tuned schedule is; None likewise.
         is_default_ours: whether the default is what our equal search finds, because the plugin takes too long.
     """
 
     tuned: TunedPlan
     tuned_to_default: Comparison
-    drawn_to_default: Comparison
-    tuned_to_drawn: Comparison
+    drawn_to_default: Comparison | None
+    tuned_to_drawn: Comparison | None
     is_default_ours: bool
 
 
@@ -66,9 +84,15 @@ class CarelessDraws:
 
 
 def tuned_and_drawn(
-    problem: SchedulingProblem, *, seconds: float, seed: int = 0, settings: TimingSettings = SETTINGS, agent: Autotune
+    problem: SchedulingProblem,
+    *,
+    seconds: float,
+    seed: int = 0,
+    settings: TimingSettings = SETTINGS,
+    agent: Autotune,
+    draws: bool = True,
 ) -> TunedAndDrawn:
-    """Tune for some seconds, measure as many careless draws in the same way, and compare the winners.
+    """Tune for some seconds, measure as many careless draws in the same way, unless told not to, and compare the winners.
 
     Raises:
         Error: the pipeline cannot be timed.
@@ -76,11 +100,16 @@ def tuned_and_drawn(
     with tuning_timer(settings=settings) as timer:
         tuned = agent.plan(problem, seconds=seconds, seed=seed, timer=timer, progress=True)
         assert isinstance(tuned, TunedPlan)
-        drawn = _fastest_draw(problem, max(tuned.measurements or 0, 1), seed, timer, agent)
-        default, is_ours = _default(problem)
-        # Nothing is answered from the record here: it knows some of these pairs by few turns.
-        to_default, drawn_to_default = _compare(timer, problem, [tuned.schedule, drawn], default)
-        (to_drawn,) = _compare(timer, problem, [tuned.schedule], drawn)
+        drawn = _fastest_draw(problem, max(tuned.measurements or 0, 1), seed, timer, agent) if draws else None
+    default, is_ours = _default(problem)
+    # Nothing is answered from the record here: it knows some of these pairs by few turns. A default may take minutes to
+    # compile, of which a search that tries many schedules gives none that many.
+    with Stopwatch(dataclasses.replace(settings, compile_timeout_s=_LONG_COMPILATION_S)) as stopwatch:
+        if drawn is None:
+            (to_default,) = _compare(stopwatch, problem, [tuned.schedule], default)
+            return TunedAndDrawn(tuned, to_default, None, None, is_ours)
+        to_default, drawn_to_default = _compare(stopwatch, problem, [tuned.schedule, drawn], default)
+        (to_drawn,) = _compare(stopwatch, problem, [tuned.schedule], drawn)
     return TunedAndDrawn(tuned, to_default, drawn_to_default, to_drawn, is_ours)
 
 
@@ -104,15 +133,7 @@ def _default(problem: SchedulingProblem) -> tuple[ScheduleLike, bool]:
 
 
 def _compare(
-    timer: RecordingTimer, problem: SchedulingProblem, schedules: Sequence[ScheduleLike], baseline: ScheduleLike
+    stopwatch: Stopwatch, problem: SchedulingProblem, schedules: Sequence[ScheduleLike], baseline: ScheduleLike
 ) -> list[Comparison]:
-    by_work = timer.stopwatch.threads_for(problem) == 1
-    return timer.stopwatch.compare_all(problem, schedules, baseline, by_work=by_work)
-
-
-def geometric_mean(ratios: Sequence[float], *, resamples: int = 10_000) -> tuple[float, float, float]:
-    """Geometric mean over pipelines, and an interval of 95 % by the bootstrap (Efron and Tibshirani 1993, chapter 13)."""
-    logs = np.log(ratios)
-    means = np.random.default_rng(0).choice(logs, (resamples, len(logs))).mean(axis=1)
-    mean, low, high = np.exp([logs.mean(), *np.quantile(means, (0.025, 0.975))])
-    return float(mean), float(low), float(high)
+    by_work = stopwatch.threads_for(problem) == 1
+    return stopwatch.compare_all(problem, schedules, baseline, by_work=by_work)

@@ -46,7 +46,8 @@ def beside_table(problem: SchedulingProblem, best: Best, others: Sequence[str], 
         for name in others:
             on_step(f"searching: {name}")
             found[name] = find_schedule(problem, name)
-        ours = Contender("this one", best.schedule, best.cost)
+        is_comparable = best.schedule.problem.parallelism == problem.parallelism
+        ours = Contender("this one", best.schedule, best.cost if is_comparable else None)
         on_step("compiling and timing")
         rows = side_by_side(problem, [*(found[name] for name in others), ours], timer)
         threads = timer.stopwatch.threads_for(problem)

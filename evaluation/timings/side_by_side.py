@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 
 from rich.markup import escape
@@ -14,6 +13,7 @@ from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.schedule import Contender
 from halidegym.evaluation.output.console import name_columns, number_columns
+from halidegym.evaluation.output.run_times import least_ms, median_ms, outcome, speed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,34 +29,6 @@ class Row:
     contender: Contender
     timing: Timing | None = None
     comparison: Comparison | None = None
-
-    @property
-    def outcome(self) -> str:
-        """In a few words."""
-        if self.timing is None:
-            return f"no schedule: {_first_line(self.contender.failure)}"
-        if self.timing.outcome != "ok":
-            return f"{self.timing.outcome}: {_first_line(self.timing.error)}"
-        return "disturbed" if self.timing.is_disturbed else "ok"
-
-    @property
-    def median_ms(self) -> str:
-        """Median of the run time, with the spread."""
-        if self.timing is None or self.timing.outcome != "ok":
-            return "-"
-        return f"{self.timing.median_s * 1e3:.3f} ± {self.timing.spread * 50:.1f} %"
-
-    @property
-    def min_ms(self) -> str:
-        """Least run time."""
-        return "-" if self.timing is None or self.timing.outcome != "ok" else f"{self.timing.min_s * 1e3:.3f}"
-
-    @property
-    def speedup(self) -> str:
-        """Speed relative to the first schedule, with its interval; nothing where either failed."""
-        if self.comparison is None or math.isnan(self.comparison.ratio):
-            return "-"
-        return f"{self.comparison.ratio:.3f} [{self.comparison.low:.3f}, {self.comparison.high:.3f}]"
 
     @property
     def cost(self) -> str:
@@ -116,15 +88,10 @@ def rows_table(title: str, rows: Sequence[Row]) -> Table:
         table.add_row(
             escape(row.contender.name),
             row.cost,
-            row.median_ms,
-            row.min_ms,
-            escape(row.speedup),
+            median_ms(row.timing),
+            least_ms(row.timing),
+            escape(speed(row.comparison)),
             compile_s,
-            escape(row.outcome),
+            escape(outcome(row.timing, row.contender.failure)),
         )
     return table
-
-
-def _first_line(text: str) -> str:
-    lines = text.splitlines() or [""]
-    return lines[0] if len(lines[0]) <= 100 else lines[0][:99] + "…"

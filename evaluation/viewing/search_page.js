@@ -135,35 +135,39 @@ function showStep() {
   const more = document.getElementById("more");
   if (choice) {
     const costs = choice.siblings.map(([, cost]) => cost);
-    const [least, most] = [Math.min(...costs), Math.max(...costs)];
-    for (const [index, cost, words] of choice.siblings) {
-      const row = element("tr", index === node.index ? { class: "taken" } : {});
-      const bar = element("td", { class: "bar" });
-      const length = most > least ? (cost - least) / (most - least) : 0;
-      bar.append(element("div", { style: `width:${2 + 98 * length}%`, title: `${shown(cost / least)} times the cheapest` }));
-      row.append(element("td", { class: "number" }, index), element("td", { class: "number" }, shown(cost)), bar);
-      row.append(element("td", {}, words));
-      body.append(row);
-    }
+    for (const [index, cost, words] of choice.siblings)
+      body.append(costRow(index === node.index ? "taken" : "", index, cost, words, costs));
     const left = choice.count - choice.siblings.length;
     more.textContent = left > 0 ? `and ${left} more, up to ${shown(choice.costs[choice.costs.length - 1])}` : "";
-    strip.append(costStrip(choice, node.cost));
+    strip.append(costStrip({ costs: choice.costs, count: choice.count }, node.cost));
   } else {
     more.textContent = "The other decisions are told for the best schedule and the results of passes.";
   }
   document.getElementById("nest").innerHTML = node.nest ?? "";
 }
 
-// All alternatives by their cost, on a logarithmic scale, and where the one taken lies.
-function costStrip(choice, cost) {
-  const [low, high] = [choice.costs[0], choice.costs[choice.costs.length - 1]];
+// A decision among others, with a bar that is as long as its cost is above the least of theirs.
+function costRow(kind, index, cost, words, costs) {
+  const [least, most] = [Math.min(...costs), Math.max(...costs)];
+  const row = element("tr", { class: kind });
+  const bar = element("td", { class: "bar" });
+  const length = most > least ? (cost - least) / (most - least) : 0;
+  bar.append(element("div", { style: `width:${2 + 98 * length}%`, title: `${shown(cost / least)} times the cheapest` }));
+  row.append(element("td", { class: "number" }, index), element("td", { class: "number" }, shown(cost)), bar);
+  row.append(element("td", {}, words));
+  return row;
+}
+
+// Costs of so many alternatives on a logarithmic scale, which of them were kept, and where the chosen one lies.
+function costStrip({ costs, count }, cost, kept = []) {
+  const [low, high] = [costs[0], costs[costs.length - 1]];
   const at = (value) => 10 + (high > low ? (600 * Math.log(value / low)) / Math.log(high / low) : 0);
   const strip = drawn("svg", { width: 640, height: 44 });
-  for (const value of choice.costs)
-    strip.append(drawn("rect", { x: at(value), y: 6, width: 1, height: 14, fill: "#8c959f" }));
+  for (const value of costs) strip.append(drawn("rect", { x: at(value), y: 6, width: 1, height: 14, fill: "#8c959f" }));
+  for (const value of kept) strip.append(drawn("rect", { x: at(value), y: 6, width: 1.5, height: 14, fill: "#2f6fde" }));
   strip.append(drawn("rect", { x: at(cost) - 1, y: 1, width: 3, height: 24, fill: "#e8590c" }));
   const label = { y: 38, "font-size": 11, fill: "#656d76" };
-  strip.append(drawn("text", { x: 10, ...label }, `${shown(low)}, the cheapest of ${choice.count}`));
+  strip.append(drawn("text", { x: 10, ...label }, `${shown(low)}, the cheapest of ${count.toLocaleString("en")}`));
   strip.append(drawn("text", { x: 610, "text-anchor": "end", ...label }, `${shown(high)}`));
   return strip;
 }
@@ -210,7 +214,7 @@ document.getElementById("paths").addEventListener("change", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!step || event.target.tagName === "SELECT") return;
+  if (!step || event.target.tagName === "SELECT" || event.target.id === "levels") return;
   const way = paths[chosen.path].nodes;
   const next = way[way.indexOf(chosen.node) + step];
   if (next !== undefined) choose(chosen.path, next);

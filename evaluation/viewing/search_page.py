@@ -5,19 +5,20 @@ from __future__ import annotations
 import html
 import importlib.resources
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from halidegym.agents.plan import Plan
 from halidegym.envs.views import draw_nest, outline, to_svg
+from halidegym.evaluation.viewing.beam_data import beam_data
+from halidegym.evaluation.viewing.beam_record import Pass, beam_passes
+from halidegym.evaluation.viewing.page_numbers import rounded, spread
 from halidegym.evaluation.viewing.search_tree import Choice, Node, SearchTree, search_tree
 from halidegym.native._core import Space
 
 # Of a picture on the way; the last one of a path shows all.
 _ROWS_ON_THE_WAY = 40
-_DIGITS = 6
 
 
 def search_page(plan: Plan, space: Space) -> str:
@@ -28,6 +29,7 @@ def search_page(plan: Plan, space: Space) -> str:
         space: the search space of the plan, with the weights of its cost model.
     """
     tree, schedule = search_tree(plan, space), plan.schedule_of(plan.candidates[0])
+    passes = beam_passes(plan, space)
     folder = importlib.resources.files(__package__)
     page = (folder / "search_page.html").read_text(encoding="utf-8")
     parts = {
@@ -37,9 +39,9 @@ def search_page(plan: Plan, space: Space) -> str:
         "@cpp@": html.escape(schedule.cpp().strip()),
         "@python@": html.escape(schedule.python().strip()),
         "@style@": (folder / "search_page.css").read_text(encoding="utf-8"),
-        "@script@": (folder / "search_page.js").read_text(encoding="utf-8"),
+        "@script@": "".join((folder / name).read_text(encoding="utf-8") for name in ("search_page.js", "beam.js")),
         # Inside of a script element, only this ends it.
-        "@data@": json.dumps(_data(plan, tree), separators=(",", ":")).replace("</", "<\\/"),
+        "@data@": json.dumps(_data(plan, tree, passes), separators=(",", ":")).replace("</", "<\\/"),
     }
     return re.sub("|".join(parts), lambda mark: parts[mark.group()], page)
 
@@ -67,17 +69,18 @@ def _fact(name: str, text: str) -> str:
     return f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd></div>"
 
 
-def _data(plan: Plan, tree: SearchTree) -> Mapping[str, Any]:
+def _data(plan: Plan, tree: SearchTree, passes: Sequence[Pass]) -> Mapping[str, Any]:
     ends = {path.nodes[-1] for path in tree.paths}
     drawn = {end for end in ends if tree.nodes[end].choice} | set(tree.paths[0].nodes)
     return {
-        "history": [[entry.evaluations, entry.seconds, _rounded(entry.cost)] for entry in plan.history],
+        "history": [[entry.evaluations, entry.seconds, rounded(entry.cost)] for entry in plan.history],
         "evaluations": plan.evaluations,
+        "beam": beam_data(passes, plan.pass_costs),
         "paths": [
             {
                 "name": path.name,
-                "cost": _rounded(path.cost),
-                "compared": None if path.compared is None else _rounded(path.compared),
+                "cost": rounded(path.cost),
+                "compared": None if path.compared is None else rounded(path.compared),
                 "nodes": path.nodes,
             }
             for path in tree.paths
@@ -88,7 +91,7 @@ def _data(plan: Plan, tree: SearchTree) -> Mapping[str, Any]:
                 "step": node.step,
                 "index": node.index,
                 "words": node.words,
-                "cost": _rounded(node.cost),
+                "cost": rounded(node.cost),
                 "choice": None if node.choice is None else _choice(node.choice),
                 "nest": _nest(node, number, _ROWS_ON_THE_WAY) if number in drawn else None,
             }
@@ -101,24 +104,11 @@ def _choice(choice: Choice) -> Mapping[str, Any]:
     return {
         "rank": choice.rank,
         "count": len(choice.costs),
-        "costs": _spread(choice.costs),
-        "siblings": [[sibling.index, _rounded(sibling.cost), sibling.words] for sibling in choice.siblings],
+        "costs": spread(choice.costs),
+        "siblings": [[sibling.index, rounded(sibling.cost), sibling.words] for sibling in choice.siblings],
     }
-
-
-def _spread(costs: Sequence[float]) -> list[float]:
-    """Costs that can be told apart in a plot of a few hundred pixels."""
-    low, high = math.log(costs[0]), math.log(costs[-1])
-    if high <= low:
-        return [_rounded(costs[0])]
-    apart = {round(300 * (math.log(cost) - low) / (high - low)): cost for cost in reversed(costs)}
-    return [_rounded(cost) for _, cost in sorted(apart.items())]
 
 
 def _nest(node: Node, number: int, rows: int) -> str:
     title = f"after decision {node.step}: cost {node.cost:.6g}"
     return to_svg(draw_nest(outline(node.state), title, max_rows=rows), f"nest{number}")
-
-
-def _rounded(cost: float) -> float:
-    return float(f"{cost:.{_DIGITS}g}")

@@ -1,7 +1,7 @@
 """The tree of what a plan tells of its search: the ways to its schedules and to the results of its passes.
 
-A plan keeps complete schedules, no beams. Siblings, i.e. the other decisions at each step, are enumerated and rated anew,
-which gives the same costs as in the search; those of a pass are without the penalties that it may have added.
+Siblings, i.e. the other decisions at each step, are enumerated and rated anew, which gives the same costs as in the search;
+those of a pass are without the penalties that it may have added. `beam_record.py` has what passes kept besides.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@
 #include "bindings/planners.h"
 #include "bindings/topics.h"
 #include "search/rollout_search.h"
+#include "search/sgbs.h"
 
 namespace py = pybind11;
 
@@ -14,6 +15,15 @@ namespace {
 PythonResult run_rollout_search(const py::object &space, const RolloutSearchOptions &options, const Limits &limits) {
     return search_guided(
         space, limits, [&](auto &searched, const Budget &budget) { return rollout_search(searched, options, budget); },
+        [](const auto &result) { return result_to_python(result); });
+}
+
+PythonResult run_sgbs(const py::object &space, const SgbsOptions &options, const Limits &limits) {
+    return search_guided(
+        space, limits,
+        [&]<typename S>(S &searched, const Budget &budget) {
+            return SimulationGuidedBeam<S>(searched, options, budget).run();
+        },
         [](const auto &result) { return result_to_python(result); });
 }
 
@@ -40,6 +50,14 @@ void bind_search_guided(py::module_ &m) {
         .add("seed", &RolloutSearchOptions::seed);
     def_planner<RolloutSearchOptions>(m, "rollout_search", &run_rollout_search,
                                       options_argument<RolloutSearchOptions>());
+
+    OptionsClass<SgbsOptions>(m, "SgbsOptions", "Parameters of a simulation-guided beam search.")
+        .add("beam_size", &SgbsOptions::beam_size)
+        .add("children", &SgbsOptions::children)
+        .add("sampled", &SgbsOptions::sampled)
+        .add("passes", &SgbsOptions::passes)
+        .add("seed", &SgbsOptions::seed);
+    def_planner<SgbsOptions>(m, "sgbs", &run_sgbs, options_argument<SgbsOptions>());
 }
 
 }  // namespace halidegym

@@ -60,7 +60,8 @@ void bind_options(py::module_ &m) {
                             {"mean_inverse", Value::MeanInverse},
                             {"best_cost", Value::BestCost},
                             {"success_rate", Value::SuccessRate}})
-        .add_choice<Bonus>("bonus", &TreePolicy::bonus, {{"multiplied", Bonus::Multiplied}, {"added", Bonus::Added}})
+        .add_choice<Bonus>("bonus", &TreePolicy::bonus,
+                           {{"multiplied", Bonus::Multiplied}, {"added", Bonus::Added}, {"prior", Bonus::Prior}})
         .add("exploration", &TreePolicy::exploration)
         .add("log_factor", &TreePolicy::log_factor)
         .add("normalized", &TreePolicy::normalized)
@@ -80,7 +81,9 @@ void bind_options(py::module_ &m) {
         .add("iterations", &MctsOptions::iterations)
         .add_optional("seconds_per_decision", &MctsOptions::seconds_per_decision, infinity)
         .add("policy", &MctsOptions::policy)
-        .add_choice<Winner>("winner", &MctsOptions::winner, {{"best", Winner::Best}, {"average", Winner::Average}})
+        .add_choice<Winner>("winner", &MctsOptions::winner,
+                            {{"best", Winner::Best}, {"average", Winner::Average}, {"candidate", Winner::Candidate}})
+        .add("candidates", &MctsOptions::candidates)
         .add("widening", &MctsOptions::widening)
         .add("front_loading", &MctsOptions::front_loading)
         .add("tree_memory", &MctsOptions::tree_memory)

@@ -68,8 +68,9 @@ TurnTimes take_turns_at(TransformStopwatch &self, const TransformProblem &proble
 }  // namespace
 
 void bind_transform_stopwatch(py::module_ &m) {
-    py::class_<TransformTiming>(m, "TransformTiming", "How long a plan takes, in terms of another.")
-        .def_readonly("ratio", &TransformTiming::ratio)
+    py::class_<TransformTiming>(m, "TransformTiming", "How long a plan and the reference take, in turns.")
+        .def_readonly("samples_s", &TransformTiming::samples_s)
+        .def_readonly("reference_samples_s", &TransformTiming::reference_samples_s)
         .def_readonly("relative_error", &TransformTiming::relative_error)
         .def_readonly("executed_s", &TransformTiming::executed_s);
     py::class_<TransformStopwatch>(m, "TransformStopwatch", "Times plans of one size in turns with a reference.")

@@ -1,8 +1,10 @@
 #include "transform/kernels.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "problem/error.h"
 
@@ -28,9 +30,23 @@ bool has_lanes(int lanes) {
 #endif
 }
 
+// HALIDEGYM_LANES makes this process one on a machine with shorter vectors.
+int most_lanes() {
+    const char *wanted = std::getenv("HALIDEGYM_LANES");
+    if (wanted == nullptr) {
+        return 4;
+    }
+    const std::string_view text = wanted;
+    if (text != "1" && text != "2" && text != "4") {
+        throw InvalidParameter("HALIDEGYM_LANES=" + std::string(text) +
+                               " is no number of complex numbers in a vector register; give 1, 2 or 4, or unset it");
+    }
+    return text[0] - '0';
+}
+
 std::vector<int> lanes_here() {
     std::vector<int> all{1, 2, 4};
-    std::erase_if(all, [](int lanes) { return !has_lanes(lanes); });
+    std::erase_if(all, [most = most_lanes()](int lanes) { return lanes > most || !has_lanes(lanes); });
     return all;
 }
 

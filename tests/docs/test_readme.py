@@ -41,6 +41,39 @@ def test_results_at_equal_time_are_those_of_the_reproduction() -> None:
     assert f"(MCTS 15 + 1), the beam's seconds | {means['mcts 15+1']} |" in README
 
 
+def results(file: str) -> list[dict[str, str]]:
+    with (ROOT / "docs" / "results" / file).open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def median(file: str, pipeline: str, quantity: str) -> str:
+    """What `halidegym speed` measured."""
+    (row,) = [row for row in results(file) if (row["pipeline"], row["quantity"]) == (pipeline, quantity)]
+    return row["median"]
+
+
+def test_throughput_is_that_of_the_measurements() -> None:
+    section = README.partition("\n## Throughput\n")[2].partition("\n## ")[0]
+    figures = [line.removesuffix(" |").rpartition("| ")[2] for line in section.splitlines() if line.startswith("| ")][
+        1:
+    ]
+    beams = results("speed.csv")
+    (mean,) = [row["CPU time, plugin / ours"] for row in beams if row["pipeline"] == "geometric mean"]
+    memory = sorted(
+        (row["peak memory, plugin / ours"] for row in beams if row["pipeline"] != "geometric mean"), key=float
+    )
+    environments, growth = "speed-environments.csv", "speed-growth.csv"
+    assert figures == [
+        f"{mean} times as fast",
+        f"1 / {memory[-1]} to 1 / {memory[0]}",
+        f"{median(environments, 'harris', 'gym.make / CartPole-v1')} times as many a second",
+        f"{median(environments, 'toy_blur', 'gym.make / CartPole-v1')} times as many",
+        f"{median(environments, 'harris', 'gym.make_vec of 16 / SyncVectorEnv of 16')} times as many",
+        f"{median(growth, 'local_laplacian', 'time per evaluation / that of the first')} times as long",
+    ]
+    assert f"takes {median(growth, 'harris', 'us per evaluation, 13 Funcs')} us" in section
+
+
 def test_the_citation_is_of_this_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     metadata = importlib.metadata.metadata("halidegym")

@@ -34,6 +34,7 @@ QUICK = {
 ELSEWHERE = {
     "docs/how-to/bring-your-own-pipeline.md": "tests/test_how_to.py",
     "docs/how-to/other-frameworks.md": "tests/test_other_frameworks.py",
+    "docs/how-to/scale-out.md": "tests/test_scale_out.py",
     "docs/how-to/see-schedules.md": "tests/test_how_to_see.py",
 }
 
@@ -70,11 +71,14 @@ env.close()
 """
 BEFORE = {
     "docs/agents/greedy.md": PROBLEM + "from halidegym.agents import Greedy\n",
+    "docs/agents/guided_mcts.md": PROBLEM,
     "docs/agents/iterated.md": PROBLEM,
     "docs/agents/learned.md": POLICY,
     "docs/agents/mb2fbs.md": PROBLEM,
     "docs/agents/mcts.md": PROBLEM,
+    "docs/agents/policy_beam.md": PROBLEM,
     "docs/agents/reference.md": PROBLEM,
+    "docs/agents/sgbs.md": PROBLEM,
     "docs/agents/tag.md": PROBLEM,
     "docs/environments/halide_schedule_replay.md": RECORD,
     "docs/environments/speed.md": ENVIRONMENT,
@@ -87,7 +91,13 @@ BEFORE = {
 }
 
 #: Budgets that a reader has and a test has not.
-SHORTER = {r"at_least\(\d+\)": "at_least(1)", r"\bseconds=\d{2,}": "seconds=20", r"\blearn\([\d_]+\)": "learn(256)"}
+SHORTER = {
+    r"at_least\(\d+\)": "at_least(1)",
+    r"\bseconds=\d{2,}": "seconds=20",
+    r"\brounds=\d+": "rounds=2",
+    r"\blearn\([\d_]+\)": "learn(256)",
+    r"\bn_steps=\d+": "n_steps=32",
+}
 
 _SHOWN = re.compile(r"^(\w+)\((.*?)\)$", re.MULTILINE | re.DOTALL)
 _MARK = "\x00 {}\n"

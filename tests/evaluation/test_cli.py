@@ -16,6 +16,7 @@ import pipelines_for_tests
 from halidegym.agents.agent import Agent
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.policy_agent import PolicyAgent
+from halidegym.agents.learned.sgbs import SGBS
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
@@ -99,10 +100,13 @@ def test_suites_writes_the_records(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         (["--agent", "greedy"], Greedy()),
         (["--agent", "policy"], PolicyAgent()),
         (["--agent", "guided", "--policy", "default"], PolicyGuidedMCTS()),
+        (["--agent", "puct"], PolicyGuidedMCTS(selection="puct")),
+        (["--agent", "gumbel"], PolicyGuidedMCTS(root="gumbel")),
+        (["--agent", "sgbs"], SGBS()),
         (["--beam", "4"], BeamSearch(beam_size=4)),
         (["--beam", "2", "--passes", "2"], BeamSearch(beam_size=2, passes=2)),
     ],
-    ids=["greedy", "policy", "guided", "beam", "two passes"],
+    ids=["greedy", "policy", "guided", "puct", "gumbel", "sgbs", "beam", "two passes"],
 )
 def test_schedule_prints_the_source(arguments: list[str], agent: Agent) -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=4)

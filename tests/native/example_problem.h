@@ -335,4 +335,13 @@ void expect_equal(const std::string &what, const Actual &actual, const Expected 
     }
 }
 
+template <typename Error, typename Run>
+void expect_error(const std::string &name, const Run &run) {
+    try {
+        run();
+        expect(name, false);
+    } catch (const Error &) {
+    }
+}
+
 }  // namespace halidegym

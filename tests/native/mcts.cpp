@@ -289,15 +289,6 @@ void test_measured() {
     expect("stopped by the measurement", stopped.ended_by == EndedBy::Interrupt && !stopped.solutions.empty());
 }
 
-template <typename Error, typename Run>
-void expect_error(const std::string &name, const Run &run) {
-    try {
-        run();
-        expect(name, false);
-    } catch (const Error &) {
-    }
-}
-
 // Each end gives the best so far, or a clear error.
 void test_ends() {
     Words words;

@@ -12,23 +12,10 @@ from numpy.typing import NDArray
 from halidegym.agents.learned.cost_models.batches import group_key
 from halidegym.agents.learned.cost_models.figures import rank_correlation, regret
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
+from halidegym.training.statistics import Interval, bootstrap
 
 FEWEST = 5
 """Good schedules that a group needs to be judged by."""
-
-_RESAMPLES = 2000
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A figure, and where 95 % of those are that pipelines drawn with replacement would give."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
 @dataclass(frozen=True)
@@ -79,11 +66,11 @@ class Judgement:
         """Resamples pipelines: the groups of a pipeline come and go together."""
         names = list(dict.fromkeys(self.pipelines))
         members = [np.array([i for i, name in enumerate(self.pipelines) if name == each]) for each in names]
-        random = np.random.default_rng(0)
-        drawn = random.integers(len(names), size=(_RESAMPLES, len(names)))
-        found = [float(mean(values[np.concatenate([members[i] for i in row])], axis=0)) for row in drawn]
-        low, high = np.quantile(found, [0.025, 0.975])
-        return Interval(float(mean(values, axis=0)), float(low), float(high))
+
+        def of(drawn: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.array([mean(values[np.concatenate([members[i] for i in row])], axis=0) for row in drawn])
+
+        return bootstrap([len(names)], of)
 
 
 def good_groups(schedules: Sequence[MeasuredSchedule]) -> list[NDArray[np.int64]]:

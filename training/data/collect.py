@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import pydantic
 
 from halidegym.envs.pipelines import generated
+from halidegym.envs.processes.workers import Workers
 from halidegym.native._core import FormatError
 from halidegym.training.data.journal import Journal
 from halidegym.training.data.origin import Origin
@@ -17,7 +18,7 @@ from halidegym.training.data.shard import Shard, Skipped, TaughtProblem
 from halidegym.training.data.teacher import TeacherSettings, teach
 from halidegym.training.settings import Settings
 from halidegym.training.splits import check_may_learn_from
-from halidegym.training.workers import Failed, in_processes
+from halidegym.training.workers import Failed, connected, in_processes
 
 OnPipeline: TypeAlias = Callable[[str], None]
 """Called with the name of each pipeline when it is done."""
@@ -68,7 +69,7 @@ class Collected:
 
 
 def collect(
-    settings: DataSettings, folder: Path, *, workers: int, on_pipeline: OnPipeline = lambda _name: None
+    settings: DataSettings, folder: Path, *, workers: Workers, on_pipeline: OnPipeline = lambda _name: None
 ) -> Iterator[Collected]:
     """Collect plans into `folder`, in a folder for each split; what is there already is not made again.
 
@@ -77,7 +78,13 @@ def collect(
 
     Raises:
         FormatError: a file in the folder is damaged, or was made under other conditions.
+        Error: the Ray cluster cannot be used.
     """
+    with connected(workers):
+        yield from _collect(settings, folder, workers, on_pipeline)
+
+
+def _collect(settings: DataSettings, folder: Path, workers: Workers, on_pipeline: OnPipeline) -> Iterator[Collected]:
     origin = Origin.here(settings.target, settings.parallelism)
     for suite, count in settings.pipelines.items():
         split = generated.SUITES[suite]
@@ -100,7 +107,7 @@ def collect(
 
 
 def _complete(
-    path: Path, names: Sequence[str], empty: Shard, teacher: TeacherSettings, workers: int, on_pipeline: OnPipeline
+    path: Path, names: Sequence[str], empty: Shard, teacher: TeacherSettings, workers: Workers, on_pipeline: OnPipeline
 ) -> Shard:
     """The shard of these pipelines, made of the file, of the journal of who began it, and of what is missing."""
     journal = Journal(path.with_suffix(".journal"))

@@ -7,18 +7,17 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 
-from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtPlan, TaughtProblem
 from halidegym.training.expert.buffer import Buffer
+from halidegym.training.expert.improve import improved_plans
 from halidegym.training.expert.settings import ExpertSettings
 from halidegym.training.imitation.examples import replay
 from halidegym.training.imitation.imitate import Imitated, device_of
@@ -26,12 +25,11 @@ from halidegym.training.imitation.trainer import Sums, Trainer
 from halidegym.training.logs import Logs
 from halidegym.training.networks.export import network_from, policy_file
 from halidegym.training.validation import SCORE, roll_out
+from halidegym.training.workers import connected
 
 OnStep = Callable[[str], None]
 OnBegin = Callable[[str, int], None]
 
-# Of the decisions of the search, how many read children; the others are blind, so that nothing is overlooked for good.
-_SHORTLIST_SHARE = 0.5
 # Settings that change nothing of the result.
 _OF_THE_RUN = {"device", "threads", "wandb_project"}
 
@@ -43,6 +41,7 @@ def iterate(
     validation: Sequence[TaughtProblem],
     folder: Path,
     *,
+    workers: Literal["ray"] | None = None,
     on_step: OnStep = lambda _text: None,
     on_begin: OnBegin = lambda _what, _steps: None,
 ) -> Imitated:
@@ -54,12 +53,14 @@ def iterate(
         train: problems to search, with the plans that are known of them.
         validation: problems to choose by.
         folder: of the best policy, the curve, the logs and the checkpoint that a killed training goes on from.
+        workers: None to search on threads of this machine; the searches find the same wherever they are.
         on_step: called after each step.
         on_begin: called before a number of steps, with what they do.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    iteration = _Iteration(settings, policy, train, validation[: settings.rollouts.problems], folder)
-    return iteration.run(on_step, on_begin)
+    with connected(workers):
+        iteration = _Iteration(settings, policy, train, validation[: settings.rollouts.problems], folder, workers)
+        return iteration.run(on_step, on_begin)
 
 
 class _Iteration:
@@ -70,7 +71,9 @@ class _Iteration:
         train: Sequence[TaughtProblem],
         validation: Sequence[TaughtProblem],
         folder: Path,
+        workers: Literal["ray"] | None,
     ) -> None:
+        self._workers = workers
         self._settings, self._validation, self._folder = settings, validation, folder
         torch.set_num_threads(settings.num_threads)
         self._device = device_of(settings.device)
@@ -145,24 +148,20 @@ class _Iteration:
 
     def _search(self, indices: Sequence[int], on_step: OnStep) -> list[TaughtPlan]:
         """The best schedules that the search finds."""
-        improver = self._settings.improver
         policy_file(self._network).save(self._current)
-        agent = PolicyGuidedMCTS(
-            policy=self._current,
-            free_schedules=improver.free_schedules,
-            shortlist=improver.shortlist,
-            shortlist_share=_SHORTLIST_SHARE,
+        plans = improved_plans(
+            [self._buffer[index] for index in indices],
+            self._current,
+            self._settings.improver,
+            seed=self._round,
+            threads=self._settings.num_threads,
+            workers=self._workers,
         )
-        seed = self._round
-
-        def search(index: int) -> TaughtPlan:
-            problem = self._buffer[index]
-            best = agent.solve(problem.space(), evaluations=improver.evaluations, seed=seed).candidates[0]
-            on_step(f"Round {seed + 1}: searching")
-            return TaughtPlan(best.cost, best.actions, "policy", 1.0)
-
-        with ThreadPoolExecutor(self._settings.num_threads) as executor:
-            return list(executor.map(search, indices))
+        found = []
+        for plan in plans:
+            found.append(plan)
+            on_step(f"Round {self._round + 1}: searching")
+        return found
 
     def _judge(self, logs: Logs, figures: dict[str, float]) -> None:
         """Add the round to the curve, keep the network if it is the best one, and save all."""

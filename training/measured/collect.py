@@ -58,6 +58,15 @@ class Spent:
     timing: float = 0.0
     waiting: float = 0.0
 
+    def plus(self, other: Spent) -> Spent:
+        """Both together."""
+        return Spent(
+            self.drawing + other.drawing,
+            self.compiling + other.compiling,
+            self.timing + other.timing,
+            self.waiting + other.waiting,
+        )
+
 
 @dataclass(frozen=True)
 class CollectSettings:

@@ -62,7 +62,7 @@ class Group:
     def speedups(self, agent: str) -> Scores:
         """How many times as fast as the baseline's the schedules of an agent run, those that were timed."""
         timed = {
-            pipeline: [result for result in results if self._comparison(result) is not None or result.failure]
+            pipeline: [result for result in results if self.comparison(result) is not None or result.failure]
             for pipeline, results in self.agents[agent].items()
         }
         found = {pipeline: [self._speedup(result) for result in results] for pipeline, results in timed.items()}
@@ -72,12 +72,13 @@ class Group:
             if ratios and None not in ratios
         }
 
-    def _comparison(self, result: CellResult) -> Comparison | None:
+    def comparison(self, result: CellResult) -> Comparison | None:
+        """How fast the schedule of a result is, beside the baseline's; None if it was not timed."""
         timings = self.timings.get(result.cell["pipeline"])
         return None if timings is None else timings.comparisons.get(result.schedule_key)
 
     def _speedup(self, result: CellResult) -> float | None:
-        comparison = self._comparison(result)
+        comparison = self.comparison(result)
         return None if comparison is None or not math.isfinite(comparison.ratio) else comparison.ratio
 
 
@@ -105,7 +106,7 @@ def groups_of(run: Run) -> list[Group]:
                 agents.setdefault(cell.agent, {}).setdefault(cell.pipeline, []).append(results[name])
         groups.append(
             Group(
-                "no budget" if budget is None else budget.label,
+                "none" if budget is None else budget.label,
                 budget is not None and budget.needs_baseline,
                 run.suite.baseline,
                 run.suite.pipelines,

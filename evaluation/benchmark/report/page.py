@@ -13,6 +13,7 @@ from halidegym.evaluation.benchmark.report.groups import Group, Scores, groups_o
 from halidegym.evaluation.benchmark.report.statistics import pairs, summaries
 from halidegym.evaluation.benchmark.report.tables import Table
 from halidegym.evaluation.benchmark.run import Run
+from halidegym.evaluation.benchmark.timings import read_timings
 from halidegym.evaluation.output.pages import marked_table, with_tables, write_table
 from halidegym.evaluation.output.plots import save_svg
 from halidegym.native._core import Error
@@ -70,7 +71,7 @@ def write_report(run: Run, folder: Path, on_step: Callable[[str], None] = lambda
     for number, group in enumerate(groups, 1):
         on_step(group.budget)
         _write_group(writer, group, f"{number}-", colours)
-    failures = tables.failure_table(run)
+    failures = tables.failure_table(run, read_timings(run))
     if failures[1]:
         writer.text("## What failed")
         writer.table("failures", failures)
@@ -98,6 +99,12 @@ def _write_group(writer: _Writer, group: Group, prefix: str, colours: Mapping[st
         title = "Run times, autotuning among them" if measured else "Run times"
         writer.text(f"### {title}\n\nRun time of the baseline's schedule / run time, schedules of a pipeline in turns.")
         _write_ratios(writer, group, f"{prefix}time", speedups, colours, "run time")
+        text = (
+            "Of the first seed. After the median, ± is half the range of the middle half of samples; *disturbed* is where "
+            "other processes took cores away in all samples, so that the times are too long."
+        )
+        writer.text(f"#### Milliseconds\n\n{text}")
+        writer.table(f"{prefix}times", tables.time_table(group))
     writer.text("### What the searches took\n\nGeometric means over pipelines and seeds; of budgets, the median share.")
     writer.table(f"{prefix}effort", tables.effort_table(group))
 

@@ -19,22 +19,14 @@ from numpy.typing import NDArray
 
 from halidegym.evaluation.benchmark.report.groups import Scores
 from halidegym.native._core import Error
+from halidegym.training.statistics import RESAMPLES, Interval
 
-_RESAMPLES, _PROBABILITY_RESAMPLES, _PROFILE_RESAMPLES = 2000, 300, 300
+_PROBABILITY_RESAMPLES, _PROFILE_RESAMPLES = 300, 300
 _LEVEL = 0.05
 #: Of fewer, even if all are better, Wilcoxon's test says nothing at this level.
 FEWEST_PIPELINES = 6
 
 Matrix: TypeAlias = NDArray[np.float64]  # [runs, pipelines]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A figure with an interval of 95 %."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -51,10 +43,10 @@ class Summary:
     """
 
     pipelines: int
-    mean: Estimate
-    over_seeds: Estimate
-    quartiles: Estimate
-    improvement: Estimate
+    mean: Interval
+    over_seeds: Interval
+    quartiles: Interval
+    improvement: Interval
     verdict: str = ""
 
 
@@ -75,13 +67,13 @@ def summaries(ratios: Mapping[str, Scores], baseline: str) -> dict[str, Summary]
             mean,
             geometric_mean(scores),
             _interval(_logs(scores, scores), lambda x: np.exp([_metrics().aggregate_iqm(x)]), over_pipelines=True),
-            Estimate(0.5, 0.5, 0.5) if agent == baseline else _improvement(scores, ratios[baseline]),
+            Interval(0.5, 0.5, 0.5) if agent == baseline else _improvement(scores, ratios[baseline]),
             "" if agent == baseline else _verdict(mean.value) if (agent, baseline) in decided else "undecided",
         )
     return found
 
 
-def geometric_mean(scores: Scores, *, over_pipelines: bool = False) -> Estimate:
+def geometric_mean(scores: Scores, *, over_pipelines: bool = False) -> Interval:
     """The geometric mean over pipelines of those over runs, with the interval of other runs, and of other pipelines, too."""
     return _interval(_logs(scores, scores), lambda x: np.array([np.exp(x.mean())]), over_pipelines=over_pipelines)
 
@@ -110,7 +102,7 @@ def pairs(ratios: Mapping[str, Scores]) -> dict[tuple[str, str], Pair]:
     }
 
 
-def profiles(scores: Mapping[str, Scores], thresholds: Sequence[float]) -> dict[str, list[Estimate]]:
+def profiles(scores: Mapping[str, Scores], thresholds: Sequence[float]) -> dict[str, list[Interval]]:
     """By agent the shares of runs that are above each threshold, with intervals of other seeds."""
     with _seeded():
         values, intervals = _library().create_performance_profile(
@@ -119,12 +111,12 @@ def profiles(scores: Mapping[str, Scores], thresholds: Sequence[float]) -> dict[
             reps=_PROFILE_RESAMPLES,
         )
     return {
-        agent: [Estimate(*map(float, point)) for point in zip(values[agent], *intervals[agent], strict=True)]
+        agent: [Interval(*map(float, point)) for point in zip(values[agent], *intervals[agent], strict=True)]
         for agent in values
     }
 
 
-def _improvement(scores: Scores, others: Scores) -> Estimate:
+def _improvement(scores: Scores, others: Scores) -> Interval:
     """The probability that a run is better than one of the others on the same pipeline."""
     both = _logs(scores, scores), _logs(others, scores)
     return _interval(both, lambda x, y: np.array([_metrics().probability_of_improvement(x, y)]))
@@ -173,17 +165,17 @@ def _matrix(scores: Scores, pipelines: Scores) -> Matrix:
 
 def _interval(
     scores: Matrix | tuple[Matrix, ...], estimate: Callable[..., Matrix], *, over_pipelines: bool = False
-) -> Estimate:
+) -> Interval:
     is_pair = isinstance(scores, tuple)
     with _seeded():
         values, intervals = _library().get_interval_estimates(
             {"": list(scores) if is_pair else scores},
             estimate,
             task_bootstrap=over_pipelines,
-            reps=_PROBABILITY_RESAMPLES if is_pair else _RESAMPLES,
+            reps=_PROBABILITY_RESAMPLES if is_pair else RESAMPLES,
         )
     ((low,), (high,)) = intervals[""]
-    return Estimate(float(values[""][0]), float(low), float(high))
+    return Interval(float(values[""][0]), float(low), float(high))
 
 
 @contextlib.contextmanager

@@ -9,8 +9,11 @@ from typing import TypeAlias
 
 from halidegym.evaluation.benchmark.cells import CellResult
 from halidegym.evaluation.benchmark.report.groups import Group, Scores, cost_of
-from halidegym.evaluation.benchmark.report.statistics import Estimate, Pair, Summary
+from halidegym.evaluation.benchmark.report.statistics import Pair, Summary
 from halidegym.evaluation.benchmark.run import Run
+from halidegym.evaluation.benchmark.timings import PipelineTimings
+from halidegym.evaluation.output import run_times
+from halidegym.training.statistics import Interval
 
 Table: TypeAlias = tuple[Sequence[str], Sequence[Sequence[str]]]
 
@@ -24,7 +27,7 @@ def overview(run: Run) -> Table:
         "pipelines": ", ".join(suite.pipelines),
         "agents": ", ".join(suite.agents),
         "seeds": ", ".join(map(str, suite.seeds)),
-        "budgets": "; ".join(budget.label for budget in suite.budgets),
+        "budgets": "; ".join(budget.label for budget in suite.budgets) or "none: each agent runs to its own end",
         "baseline": suite.baseline,
         "target, cores scheduled for": f"{suite.target}, {run.header.parallelism}",
         "machine": f"{machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, fingerprint {machine.fingerprint}",
@@ -79,13 +82,46 @@ def means_of(ratios: Scores) -> Means:
 
 
 def ratio_table(group: Group, ratios: Mapping[str, Scores]) -> Table:
-    """By pipeline the ratio of each agent to the baseline, geometric mean over seeds; and over the pipelines."""
+    """By pipeline the ratio of each agent to the baseline, geometric mean over seeds; and over the pipelines.
+
+    Where some of these are parts of others, as the blocks of a network, there is a mean without them, too. Whichever are
+    more go down: the pipelines, or the agents.
+    """
     present = {agent: means_of(scores) for agent, scores in ratios.items() if scores}
-    lines = [
-        (pipeline, *(means.by_pipeline.get(pipeline, "-") for means in present.values()))
-        for pipeline in group.pipelines
+    whole = [pipeline for pipeline in group.pipelines if "/" not in pipeline]
+    of_whole = f"of the {len(whole)} whole ones" if 0 < len(whole) < len(group.pipelines) else ""
+    columns = [
+        (
+            agent,
+            *(means.by_pipeline.get(pipeline, "-") for pipeline in group.pipelines),
+            means.mean,
+            *([means_of({p: found for p, found in ratios[agent].items() if p in whole}).mean] if of_whole else []),
+        )
+        for agent, means in present.items()
     ]
-    return ("pipeline", *present), [*lines, ("geometric mean", *(means.mean for means in present.values()))]
+    header = ("pipeline", *group.pipelines, "geometric mean", *filter(None, [of_whole]))
+    if len(present) > len(group.pipelines):
+        return ("agent", *header[1:]), columns
+    top, *lines = zip(header, *columns, strict=True)
+    return top, lines
+
+
+def time_table(group: Group) -> Table:
+    """The run times of the first seed's schedules, and what became of those that have none."""
+    header = ("pipeline", "agent", "cost", "median, ms", "least, ms", "speed, of the baseline's", "outcome")
+    lines = []
+    for pipeline in group.pipelines:
+        for agent, by_pipeline in group.agents.items():
+            result = next(iter(by_pipeline.get(pipeline, ())), None)
+            comparison = None if result is None else group.comparison(result)
+            if result is None or (comparison is None and not result.failure):
+                continue
+            timing = None if comparison is None else comparison.a
+            cost = "-" if result.cost is None else f"{result.cost:.6g}"
+            beside = run_times.speed(None if agent == group.baseline else comparison)
+            times = run_times.median_ms(timing), run_times.least_ms(timing), beside
+            lines.append((pipeline, agent, cost, *times, run_times.outcome(timing, result.failure)))
+    return header, lines
 
 
 def cost_table(group: Group) -> Table:
@@ -127,14 +163,12 @@ def pair_table(agents: Sequence[str], found: Mapping[tuple[str, str], Pair]) -> 
     return ("", *present), lines
 
 
-def failure_table(run: Run) -> Table:
-    """The cells that failed, and why."""
-    lines = [
-        (run.cells[name].label, result.failure.splitlines()[0][:300])
-        for name, result in run.results().items()
-        if result.failure
-    ]
-    return ("cell", "reason"), lines
+def failure_table(run: Run, timings: Mapping[str, PipelineTimings]) -> Table:
+    """The cells that failed, and the pipelines whose schedules could not be timed, and why."""
+    reasons = {run.cells[name].label: result.failure for name, result in run.results().items()}
+    reasons |= {f"run times of {pipeline}": timed.failure for pipeline, timed in timings.items()}
+    lines = [(what, reason.splitlines()[0][:300]) for what, reason in reasons.items() if reason]
+    return ("what", "reason"), lines
 
 
 def _expansions(result: CellResult) -> float | None:
@@ -153,7 +187,7 @@ def _mean_count(results: Sequence[CellResult], name: str, text: str = "{:,.0f}")
     return text.format(statistics.geometric_mean(counts)) if counts else "-"
 
 
-def _range(estimate: Estimate, digits: int = 3) -> str:
+def _range(estimate: Interval, digits: int = 3) -> str:
     return f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
 
 

@@ -16,9 +16,9 @@ from halidegym.evaluation.arguments.options import parallelism_option, pipeline_
 from halidegym.evaluation.arguments.paths import OutputFile
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.output.pages import write_table
-from halidegym.evaluation.studies.tuning import geometric_mean
 from halidegym.native._core import Error
 from halidegym.native.weights import load_weights
+from halidegym.training.statistics import geometric_mean
 
 _COLUMNS = "Pipeline", "Shipped, ms", "Trained, ms", "Times as fast"
 
@@ -66,7 +66,7 @@ def cost_model_beams(
         write_table(
             output,
             _COLUMNS,
-            [*rows, *((what, "", "", "{:.2f} [{:.2f}, {:.2f}]".format(*geometric_mean(of))) for what, of in means)],
+            [*rows, *((what, "", "", str(geometric_mean(of, resamples=10_000))) for what, of in means)],
         )
 
 

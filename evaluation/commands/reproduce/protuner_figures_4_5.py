@@ -7,16 +7,22 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from halidegym.evaluation.commands.reproduce.options import protuner_options, scale_option
+from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.output.tables import write_csv
 from halidegym.evaluation.papers import greedy_trees
+from halidegym.evaluation.papers.mb2fbs import PAPER
 
 
 @click.command("protuner-figures-4-5")
-@scale_option
-@protuner_options
+@click.argument("pipelines", metavar="PIPELINE...", nargs=-1, type=click.Choice(list(PAPER)))
+@click.option(
+    "--scale", type=float, default=0.01, show_default=True, help="Factor of the paper's seconds per decision."
+)
+@click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each agent.")
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Of tree search.")
+@click.option("--output", type=OutputFolder(), help="Also write .csv and .svg here.")
 def protuner_figures_4_5(
     scale: float, pipelines: tuple[str, ...], seeds: int, threads: int, output: Path | None
 ) -> None:

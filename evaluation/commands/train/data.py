@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from halidegym.envs.processes.workers import Workers
+from halidegym.evaluation.arguments.options import number_or_ray
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.commands.train.options import config_option
@@ -17,9 +19,11 @@ from halidegym.evaluation.output.progress import steps_bar
 @click.command()
 @config_option("data")
 @click.option("--output", type=OutputFolder(), default="runs/data", show_default=True, help="Folder of the plans.")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes that plan.  [default: the usable cores]")
+@click.option("--workers", type=number_or_ray, metavar="NUMBER|ray",
+              help="Processes that plan, or ray for the nodes of a Ray cluster.  [default: the usable cores]")  # fmt: skip
 @needs_extra("train")
-def data(config: str, output: Path, workers: int | None) -> None:
+@needs_extra("ray")
+def data(config: str, output: Path, workers: Workers | None) -> None:
     """Collect plans of beam search and tree search for generated pipelines.
 
     They go into a folder for each split, as shards: files that store problems and plans. What is there already is not made

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
+from halidegym.envs.processes.workers import RAY
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.commands.train.options import config_option, data_option, print_result
@@ -23,8 +25,11 @@ from halidegym.evaluation.output.progress import phases_bar
     help="The policy to begin with, such as one of `halidegym train imitate`.",
 )
 @click.option("--output", type=OutputFolder(), default="runs/expert", show_default=True, help="Folder of the policy.")
+@click.option("--workers", type=click.Choice([RAY]),
+              help="ray, to search on the nodes of a Ray cluster.  [default: threads of this machine]")  # fmt: skip
 @needs_extra("train")
-def expert(config: str, data: Path, policy: Path, output: Path) -> None:
+@needs_extra("ray")
+def expert(config: str, data: Path, policy: Path, output: Path, workers: Literal["ray"] | None) -> None:
     """Improve a policy by imitating what a search finds that it guides.
 
     In each round, the policy's schedules for some pipelines are improved by guided replay. Those that are better than all
@@ -43,6 +48,7 @@ def expert(config: str, data: Path, policy: Path, output: Path) -> None:
             load_split(data, "train"),
             load_split(data, "validation"),
             output,
+            workers=workers,
             on_begin=on_begin,
             on_step=on_step,
         )

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.transform import SPACES
 from halidegym.evaluation.commands.extras import needs_extra
-from halidegym.evaluation.commands.transform.space import SPACES
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.pages import write_table
 from halidegym.native.checks import check_at_least
@@ -36,7 +36,7 @@ def compare(sizes: tuple[int, ...], rounds: int, spaces: tuple[str, ...], output
     FFTW_PATIENT; pocketfft is called through NumPy on many rows, so that the call does not count. Ratios are how many times
     faster our plan is: medians of rounds, in which all take turns in one process, with intervals of 95 %.
     """
-    from halidegym.evaluation.studies.transform_libraries import LIBRARIES, compare_libraries
+    from halidegym.evaluation.studies.transform_libraries import LIBRARIES, best_plan, compare_libraries
 
     sizes = sizes or DEFAULT_SIZES
     for n in sizes:
@@ -44,7 +44,7 @@ def compare(sizes: tuple[int, ...], rounds: int, spaces: tuple[str, ...], output
     columns = ("N", "Ours, us", "GFLOP/s", "FFTW, us", *(f"Faster than {name}" for name in LIBRARIES), "Plan")
     lines, medians = [], []
     for n in sizes:
-        found = compare_libraries(n, rounds, spaces)
+        found = compare_libraries(n, best_plan(n, spaces), rounds)
         medians.append(found.ratios["FFTW"].median)
         ratios = [found.ratios.get(name) for name in LIBRARIES]
         shown = [f"{r.median:.2f} [{r.low:.2f}, {r.high:.2f}]" if r else "" for r in ratios]

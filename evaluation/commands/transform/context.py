@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from rich.table import Table
 
-from halidegym.evaluation.commands.transform.space import SPACES
+from halidegym.evaluation.arguments.transform import SPACES
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.studies.transform_context import swaps_in_context
 

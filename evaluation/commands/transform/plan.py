@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import click
 from rich.table import Table
@@ -21,7 +20,7 @@ from halidegym.agents.planners.uct import UCT
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_task import indented
 from halidegym.envs.transform.timer import TransformTimer
-from halidegym.evaluation.commands.transform.space import SPACES
+from halidegym.evaluation.arguments.transform import SPACES, order_of
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.native._core import TransformSpace, available_lanes
 
@@ -38,8 +37,6 @@ AGENTS: dict[str, Agent] = {
     "exhaustive": ExhaustiveSearch(),
 }
 DP = "dp"
-ON_GRAPHS = ("uct-graph", "tag")
-"""Those that decide any open problem, so that they meet plans again; the others decide the first one."""
 
 
 @click.command()
@@ -64,7 +61,8 @@ def plan(
     """Search for a fast plan of a transform of N complex numbers.
 
     By measured run time, the best plans that the search has come by race at its end, together with the one that dynamic
-    programming over the model's costs finds; by the model, the search's plan stands beside the exact optimum.
+    programming over the model's costs finds, and the winner is timed beside FFTW, pocketfft and scipy.fft; by the model, the
+    search's plan stands beside the exact optimum.
     """
     if cost == "model":
         _plan_by_model(n, name, evaluations, space_name, context, seed)
@@ -72,8 +70,8 @@ def plan(
     model = TransformSpace(n, space=space_name, lanes=available_lanes())  # type: ignore[arg-type]  # click has checked it
     reference = model.root().plan
     with TransformTimer(TransformPlan(n, reference), space=space_name, database=database) as timer:
-        measured = TransformSpace(n, space=space_name, order=_order(name), lanes=available_lanes(), cost=timer.cost)  # type: ignore[arg-type]
         agent = DynamicProgramming(timer=timer) if name == DP else AGENTS[name]
+        measured = TransformSpace(n, space=space_name, order=order_of(agent), lanes=available_lanes(), cost=timer.cost)  # type: ignore[arg-type]
         found = agent.solve(measured, evaluations=None if name == DP else evaluations, seed=seed)
         texts = [_text(measured, candidate.actions) for candidate in found.candidates[: timer.settings.finalists]]
         standings = timer.race([*texts, reference])
@@ -87,12 +85,23 @@ def plan(
     console = output_console()
     console.print(f"{found.agent}: {found.evaluations} evaluations, {found.seconds:.1f} s", soft_wrap=True)
     console.print(table)
+    console.print(_beside_libraries(n, standings[0].plan), soft_wrap=True, markup=False)
     console.print(indented(standings[0].plan), soft_wrap=True)
 
 
+def _beside_libraries(n: int, plan: str) -> str:
+    try:
+        from halidegym.evaluation.studies.transform_libraries import compare_libraries
+    except ModuleNotFoundError as error:
+        return f"Not compared with FFTW and pocketfft, for want of {error.name}; run pip install 'halidegym[bench]'"
+    ratios = compare_libraries(n, plan, rounds=7).ratios
+    speeds = (f"{r.median:.2f} [{r.low:.2f}, {r.high:.2f}] times {name}'s" for name, r in ratios.items())
+    return "Speed: " + ", ".join(speeds)
+
+
 def _plan_by_model(n: int, name: str, evaluations: int, space_name: str, context: float, seed: int) -> None:
-    space = TransformSpace(n, space=space_name, order=_order(name), context=context)  # type: ignore[arg-type]
     agent = DynamicProgramming() if name == DP else AGENTS[name]
+    space = TransformSpace(n, space=space_name, order=order_of(agent), context=context)  # type: ignore[arg-type]
     found = agent.solve(space, evaluations=None if name == DP else evaluations, seed=seed)
     optimum, _ = space.optimum()
     console = output_console()
@@ -100,10 +109,6 @@ def _plan_by_model(n: int, name: str, evaluations: int, space_name: str, context
     console.print(f"{found.cost:.4g} us by the model, {found.cost / optimum:.3f} of the optimum's")
     console.print(found.state.text, soft_wrap=True)
     console.print(indented(found.state.text), soft_wrap=True)
-
-
-def _order(name: str) -> Literal["first", "any"]:
-    return "any" if name in ON_GRAPHS else "first"
 
 
 def _text(space: TransformSpace, actions: tuple[int, ...]) -> str:

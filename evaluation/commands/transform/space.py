@@ -5,10 +5,9 @@ from __future__ import annotations
 import click
 from rich.table import Table
 
+from halidegym.evaluation.arguments.transform import SPACES
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.native._core import TransformSpace
-
-SPACES = ("basic", "lanes", "wide")
 
 
 @click.command()

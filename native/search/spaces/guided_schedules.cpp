@@ -14,13 +14,12 @@ namespace halidegym {
 
 namespace {
 
-// The places of the `count` largest of logit + Gumbel noise: a sample without repetition (Kool et al. 2019, section 2).
+// The places of the `count` largest of logit + Gumbel noise.
 std::vector<size_t> sample_without_repetition(std::span<const float> logits, double temperature, size_t count,
                                               SplitMix64 random) {
     std::vector<double> keys(logits.size());
-    std::ranges::transform(logits, keys.begin(), [&](float logit) {
-        return logit / std::max(temperature, 1e-3) - std::log(-std::log(draw_unit(random) + 0x1p-54));
-    });
+    std::ranges::transform(logits, keys.begin(),
+                           [&](float logit) { return logit / std::max(temperature, 1e-3) + draw_gumbel(random); });
     std::vector<size_t> places(logits.size());
     std::iota(places.begin(), places.end(), size_t{0});
     const auto end = places.begin() + static_cast<std::ptrdiff_t>(std::min(count, places.size()));
@@ -50,7 +49,7 @@ GuidedSchedules::GuidedSchedules(SpaceRef space, std::shared_ptr<const Policy> p
 GuidedSchedules::GuidedSchedules(const GuidedSchedules &other)
     : GuidedSchedules(other.space_, other.policy_, other.options_) {}
 
-size_t GuidedSchedules::Preferences::index(double number) const {
+size_t GuidedSchedules::Distribution::index(double number) const {
     const auto found = std::ranges::upper_bound(cumulative, static_cast<float>(number));
     return std::min(static_cast<size_t>(found - cumulative.begin()), cumulative.size() - 1);
 }
@@ -71,7 +70,26 @@ size_t GuidedSchedules::HashOfPath::operator()(const std::vector<Decision> &path
     return hash;
 }
 
-const GuidedSchedules::Preferences &GuidedSchedules::preferences(const State &state, bool is_short) {
+std::vector<Preference<Decision>> GuidedSchedules::preferences(const State &state) {
+    const Opinion &known = opinion(state, state.decisions_made());
+    const auto &decisions = known.blind.decisions;
+    std::vector<Preference<Decision>> preferences;
+    double sum = 0;
+    for (size_t i = 0; i < decisions.size(); i++) {
+        if (!std::isinf(known.logits[i])) {
+            const double logit = known.logits[i] - *std::ranges::max_element(known.logits);
+            preferences.push_back({decisions[i], logit});
+            sum += std::exp(logit);
+        }
+    }
+    for (auto &preference : preferences) {
+        preference.log_probability -= std::log(sum);
+    }
+    std::ranges::stable_sort(preferences, std::greater<>(), &Preference<Decision>::log_probability);
+    return preferences;
+}
+
+const GuidedSchedules::Distribution &GuidedSchedules::distribution(const State &state, bool is_short) {
     const auto path = state.decisions_made();
     Opinion &known = opinion(state, path);
     if (!is_short || known.blind.decisions.empty()) {
@@ -129,11 +147,11 @@ std::vector<float> GuidedSchedules::logits_by_cost(Expansion &expansion) {
 }
 
 // What the child-reading head says of some that the blind one has drawn.
-GuidedSchedules::Preferences GuidedSchedules::read_shortlist(const State &state, const Opinion &opinion,
-                                                             uint64_t seed) {
+GuidedSchedules::Distribution GuidedSchedules::read_shortlist(const State &state, const Opinion &opinion,
+                                                              uint64_t seed) {
     const auto places = sample_without_repetition(opinion.logits, options_.temperature,
                                                   static_cast<size_t>(options_.shortlist), SplitMix64(seed));
-    Preferences listed;
+    Distribution listed;
     for (const size_t place : places) {
         listed.decisions.push_back(opinion.blind.decisions[place]);
     }

@@ -45,18 +45,21 @@ public:
         }
         const bool is_short =
             options_.shortlist > 0 && (options_.shortlist_share >= 1 || draw_bool(random, options_.shortlist_share));
-        const Preferences &preferences = this->preferences(children.state(), is_short);
-        if (preferences.decisions.empty()) {
+        const Distribution &drawn_from = distribution(children.state(), is_short);
+        if (drawn_from.decisions.empty()) {
             return std::nullopt;
         }
-        return preferences.decisions[preferences.index(draw_unit(random))];
+        return drawn_from.decisions[drawn_from.index(draw_unit(random))];
     }
+
+    // Of the blind policy, whatever the temperature.
+    std::vector<Preference<Decision>> preferences(const State &state);
 
     DrawCosts take_draw_costs() { return std::exchange(costs_, {}); }
 
 private:
     // A distribution over decisions.
-    struct Preferences {
+    struct Distribution {
         std::vector<Decision> decisions;
         std::vector<float> cumulative;  // probabilities; the last one is 1
 
@@ -65,9 +68,9 @@ private:
     };
     // What is remembered of a state.
     struct Opinion {
-        Preferences blind;
+        Distribution blind;
         std::vector<float> logits;  // of the blind ones
-        std::optional<Preferences> shortlisted;
+        std::optional<Distribution> shortlisted;
 
         int64_t bytes() const;
     };
@@ -75,11 +78,11 @@ private:
         size_t operator()(const std::vector<Decision> &path) const;
     };
 
-    const Preferences &preferences(const State &state, bool is_short);
+    const Distribution &distribution(const State &state, bool is_short);
     Opinion &opinion(const State &state, const std::vector<Decision> &path);
     Opinion form_opinion(const State &state);
     std::vector<float> logits_by_cost(Expansion &expansion);
-    Preferences read_shortlist(const State &state, const Opinion &opinion, uint64_t seed);
+    Distribution read_shortlist(const State &state, const Opinion &opinion, uint64_t seed);
     std::vector<float> cumulative(std::span<const float> logits) const;
 
     SpaceRef space_;
@@ -94,5 +97,6 @@ private:
 
 static_assert(DrawsDecisions<GuidedSchedules>);
 static_assert(PaysForDraws<GuidedSchedules>);
+static_assert(PrefersDecisions<GuidedSchedules>);
 
 }  // namespace halidegym

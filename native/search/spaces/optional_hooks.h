@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -75,6 +76,36 @@ DrawCosts take_draw_costs(S &space) {
         return space.take_draw_costs();
     } else {
         return {};
+    }
+}
+
+// A decision, and the logarithm of the probability with which a policy takes it.
+template <typename Decision>
+struct Preference {
+    Decision decision;
+    double log_probability;
+};
+
+// Can tell which decisions of an incomplete state it prefers: the likeliest first, and perhaps not all of those that
+// are legal. What that takes is counted as for draws.
+template <typename S>
+concept PrefersDecisions = SearchSpace<S> && requires(S &space, const typename S::State &state) {
+    { space.preferences(state) } -> std::same_as<std::vector<Preference<typename S::Decision>>>;
+};
+
+// Without preferences each is as likely as the others.
+template <SearchSpace S>
+std::vector<Preference<typename S::Decision>> preferences_of(S &space, const typename S::State &state) {
+    if constexpr (PrefersDecisions<S>) {
+        return space.preferences(state);
+    } else {
+        auto children = space.children(state);
+        const auto decisions = children.decisions();
+        std::vector<Preference<typename S::Decision>> preferences;
+        for (const auto &decision : decisions) {
+            preferences.push_back({decision, -std::log(static_cast<double>(decisions.size()))});
+        }
+        return preferences;
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -52,6 +53,13 @@ template <typename Random>
 double draw_unit(Random &random) {
     static_assert(Random::min() == 0 && Random::max() == std::numeric_limits<uint64_t>::max());
     return static_cast<double>(random() >> 11) * 0x1p-53;
+}
+
+// Of the standard Gumbel distribution: the places of the largest sums of it and log probabilities are a sample without
+// repetition (Kool et al. 2019, section 2).
+template <typename Random>
+double draw_gumbel(Random &random) {
+    return -std::log(-std::log(draw_unit(random) + 0x1p-54));
 }
 
 // True with this probability.

@@ -66,7 +66,9 @@ private:
     std::vector<Found> collect();
     Found follow(S &space, std::vector<Decision> decisions, double cost, int tree) const;
     const Found *choose(const std::vector<Found> &found);
+    bool search_from_root();
     std::optional<Move> best_average();
+    std::optional<Move> last_candidate();
     void move_root(const Move &move, double cost);
 
     const MctsOptions options_;
@@ -116,7 +118,7 @@ template <SearchSpace S>
 MctsResult<typename S::State> Mcts<S>::run() {
     find_first();
     while (!space_.is_complete(root_) && record_.may_continue(num_moves_, space_.depth(root_))) {
-        stopped_ = !ensemble_.search(limits(), [&](int64_t evaluations) { return may_go_on(evaluations); });
+        stopped_ = !search_from_root();
         limited_ = limited_ || (options_.divides_budget() && !ensemble_.is_exhausted());
         const std::vector<Found> found = collect();
         const Found *chosen = choose(found);
@@ -127,8 +129,10 @@ MctsResult<typename S::State> Mcts<S>::run() {
         record_.end_pass(chosen->solution, chosen->solution.cost);
         deciding_trees_.push_back(chosen->tree);
         incumbent_ = *chosen;
-        const auto average = options_.winner == MctsOptions::Winner::Average ? best_average() : std::nullopt;
-        move_root(average.value_or(Move{chosen->solution.actions[actions_.size()], chosen->decisions.front()}),
+        const auto winner = options_.winner == MctsOptions::Winner::Average     ? best_average()
+                            : options_.winner == MctsOptions::Winner::Candidate ? last_candidate()
+                                                                                : std::nullopt;
+        move_root(winner.value_or(Move{chosen->solution.actions[actions_.size()], chosen->decisions.front()}),
                   chosen->solution.cost);
     }
     if (!record_.is_stopped() && (limited_ || record_.is_used_up())) {
@@ -212,6 +216,33 @@ TreeLimits Mcts<S>::limits() const {
             .expansions = share(budget_.expansions, record_.result.expansions),
             .seconds =
                 std::min(options_.seconds_per_decision, std::max(budget_.seconds - record_.seconds(), 0.0) * part)};
+}
+
+// All trees spend their budget for this decision; with candidates, an equal part of it between two halvings. False if
+// they were stopped.
+template <SearchSpace S>
+bool Mcts<S>::search_from_root() {
+    const TreeLimits whole = limits();
+    const auto keep_going = [&](int64_t evaluations) { return may_go_on(evaluations); };
+    if (!options_.candidates) {
+        return ensemble_.search(whole, keep_going);
+    }
+    ensemble_.for_each_tree([&](S &space, size_t i) {
+        ensemble_.trees()[i].begin_halving(space, static_cast<size_t>(*options_.candidates));
+    });
+    int rounds = 1;
+    for (const Tree &tree : ensemble_.trees()) {
+        rounds = std::max(rounds, tree.candidates().num_halvings());
+    }
+    rounds = static_cast<int>(std::min<int64_t>({rounds, whole.iterations, whole.evaluations, whole.expansions}));
+    bool goes_on = true;
+    for (int round = 0; round < rounds && goes_on; round++) {
+        goes_on = ensemble_.search(whole.part(round, rounds), keep_going);
+        for (Tree &tree : ensemble_.trees()) {
+            tree.halve();
+        }
+    }
+    return goes_on;
 }
 
 // Whether the caller agrees to go on with a search that has rated so many states.
@@ -310,6 +341,26 @@ std::optional<typename Mcts<S>::Move> Mcts<S>::best_average() {
         if (totals[action].outcomes > 0 && totals[action].mean_cost() < least) {
             least = totals[action].mean_cost();
             best = Move{action, decisions[action]};
+        }
+    }
+    return best;
+}
+
+// Of what the trees are left with, the one that led to the cheapest complete state.
+template <SearchSpace S>
+std::optional<typename Mcts<S>::Move> Mcts<S>::last_candidate() {
+    auto children = space_.children(root_);
+    const auto decisions = children.decisions();
+    std::optional<Move> best;
+    double least = infinity;
+    for (const Tree &tree : ensemble_.trees()) {
+        for (const auto &[decision, statistics] : tree.root_children()) {
+            const auto &left = tree.candidates().candidates();
+            if (!left.empty() && left.front().decision == decision && statistics.best_cost < least) {
+                least = statistics.best_cost;
+                const auto action = std::find(decisions.begin(), decisions.end(), decision) - decisions.begin();
+                best = Move{static_cast<uint32_t>(action), decision};
+            }
         }
     }
     return best;

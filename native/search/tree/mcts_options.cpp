@@ -17,6 +17,9 @@ void check(const MctsOptions &options) {
     require_positive("deviations", options.deviations);
     require_at_least("iterations", options.iterations.value_or(1), 1);
     require_positive("seconds_per_decision", options.seconds_per_decision);
+    require_at_least("candidates", options.candidates.value_or(1), 1);
+    require(options.winner != MctsOptions::Winner::Candidate || options.candidates,
+            "winner=\"candidate\" is given without candidates; give their number, or another winner");
     require_positive("widening", options.widening);
     require_positive("front_loading", options.front_loading);
     require_at_least("tree_memory", options.tree_memory, 1);

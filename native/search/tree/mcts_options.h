@@ -11,7 +11,7 @@ namespace halidegym {
 
 // Monte Carlo tree search with an ensemble of trees (`Mcts`).
 struct MctsOptions {
-    enum class Winner { Best, Average };
+    enum class Winner { Best, Average, Candidate };
 
     int trees = 16;
     int greedy_trees = 1;                          // of these, how many simulate greedily
@@ -25,6 +25,9 @@ struct MctsOptions {
     // At each decision, shared by the trees of a thread; infinity: no limit.
     double seconds_per_decision = std::numeric_limits<double>::infinity();
     TreePolicy policy;
+    // At each decision, of the root's decisions so many are drawn from a policy and halved until one is left
+    // (`GumbelRoot`); empty: all compete.
+    std::optional<int> candidates = std::nullopt;
     Winner winner = Winner::Best;
     double widening = 1;
     // Of a budget for all decisions, what is left for them falls with this power of their number: 1 divides it evenly,

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "search/simulation.h"
 #include "search/spaces/search_space.h"
 #include "search/spaces/walk.h"
+#include "search/tree/gumbel_root.h"
 #include "search/tree/leads.h"
 #include "search/tree/tree_nodes.h"
 #include "search/tree/tree_policy.h"
@@ -87,6 +87,11 @@ public:
     // The best complete state below the root, if there is any yet.
     std::optional<Best> best(S &space) const;
     std::vector<RootChild> root_children() const;
+    // From now on only so many decisions of the root are tried, drawn from the preferences of the space.
+    void begin_halving(S &space, size_t num_candidates);
+    // Only the better half of them from now on.
+    void halve();
+    const GumbelRoot<Decision> &candidates() const { return candidates_; }
     // The root moves down along one of its decisions, to a state with a choice or a complete one. What is below it is
     // kept, the rest is forgotten. `lead` are the decisions that lead on to a complete state of the cost to beat, if
     // any.
@@ -100,10 +105,23 @@ private:
 
     void follow_best(S &space);
     bool is_expandable(const Node &node) const;
+    std::pair<uint32_t, State> enter_child(S &space, uint32_t parent, int depth, State state);
+    std::pair<uint32_t, State> enter_preferred(S &space, uint32_t parent, int depth, State state);
+    std::pair<uint32_t, State> enter_candidate(S &space, State state);
+    void find_untried(uint32_t parent, const std::vector<Preference<Decision>> &preferences);
     uint32_t select(uint32_t parent, int depth) const;
+    double score(uint32_t child, double exploration) const {
+        return options_.policy.score(nodes_[child].statistics, exploration, best_cost(), nodes_[child].prior);
+    }
+    void count_draws(S &space) {
+        const DrawCosts costs = take_draw_costs(space);
+        evaluations_ += costs.evaluations;
+        forwards_ += costs.forwards;
+    }
     std::pair<uint32_t, State> expand(S &space, uint32_t parent, State state);
     std::optional<Decision> draw_untried(S &space, uint32_t parent, typename S::Children &children);
-    std::pair<uint32_t, State> add_child(S &space, uint32_t parent, const Decision &decision, State state);
+    std::pair<uint32_t, State> add_child(S &space, uint32_t parent, const Decision &decision, State state,
+                                         double prior = 1);
     Walk<S> descend(S &space, const State &state, const Node &child) const;
     SplitMix64 generator(uint64_t number) const { return SplitMix64(split_seed(options_.seed, number)); }
 
@@ -119,6 +137,7 @@ private:
     Leads<Decision> leads_;
     double cost_to_beat_ = infinity;  // best of the first root so far, or that of a later root when it became one
     Untried<S> untried_;              // of the node whose decisions were listed last
+    GumbelRoot<Decision> candidates_;
 };
 
 template <SearchSpace S>
@@ -132,19 +151,14 @@ typename SearchTree<S>::Iteration SearchTree<S>::begin_iteration(S &space, const
     size_t num_decided = 0;
     for (int depth = num_moves_; at == nodes_.root() || nodes_[at].statistics.visits > 0; depth++) {
         uint32_t child = none;
-        if (is_expandable(nodes_[at])) {
-            std::tie(child, state) = expand(space, at, std::move(state));
-        }
+        std::tie(child, state) = enter_child(space, at, depth, std::move(state));
         if (child == none) {
-            child = select(at, depth);
-            if (child == none) {
-                break;
-            }
-            state = descend(space, state, nodes_[child]).state;
+            break;
         }
         at = child;
         num_decided += 1 + nodes_[at].num_forced;
     }
+    count_draws(space);
     const uint64_t number = ++num_iterations_;
     auto simulation =
         simulate(space, std::move(state), generator(number), options_.simulation, leads_.of(number, num_decided),
@@ -185,108 +199,6 @@ void SearchTree<S>::follow_best(S &space) {
     if (best_cost() < leads_.cost()) {
         follow(best(space)->decisions, best_cost());
     }
-}
-
-template <SearchSpace S>
-bool SearchTree<S>::is_expandable(const Node &node) const {
-    if (node.complete || nodes_.is_full() || (node.num_decisions > 0 && node.num_children == node.num_decisions)) {
-        return false;
-    }
-    return options_.widening >= 1 || node.num_children == node.num_exhausted ||
-           node.num_children < std::ceil(std::pow(node.statistics.visits, options_.widening));
-}
-
-// The child of the best score among those that are not exhausted.
-template <SearchSpace S>
-uint32_t SearchTree<S>::select(uint32_t parent, int depth) const {
-    const NodeStatistics &above = nodes_[parent].statistics;
-    const double exploration = options_.policy.exploration_at(above, depth);
-    uint32_t selected = none;
-    double highest = -infinity;
-    for (uint32_t child = nodes_[parent].first_child; child != none; child = nodes_[child].next_sibling) {
-        const Node &node = nodes_[child];
-        if (node.exhausted) {
-            continue;
-        }
-        if (node.statistics.visits == 0) {
-            return child;
-        }
-        const double score = options_.policy.score(node.statistics, exploration, best_cost());
-        if (selected == none || score > highest) {
-            selected = child;
-            highest = score;
-        }
-    }
-    return selected;
-}
-
-// Adds a random new child, or of several the one that the model rates best: drawn until there is a new one, or, if that
-// is not likely, from a list of the untried ones.
-template <SearchSpace S>
-std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t parent, State state) {
-    const Node &node = nodes_[parent];
-    if (node.num_decisions == 0 || 2 * node.num_children < node.num_decisions) {
-        auto children = children_to_draw_from(space, state);
-        const auto drawn = best_drawn(space, children, options_.simulation.draws,
-                                      [&] { return draw_untried(space, parent, children); });
-        const DrawCosts costs = take_draw_costs(space);
-        evaluations_ += drawn.evaluations + costs.evaluations;
-        forwards_ += costs.forwards;
-        if (drawn.decision) {
-            return add_child(space, parent, *drawn.decision, children.child(*drawn.decision));
-        }
-    }
-    if (!untried_.is_of(parent)) {
-        untried_ = Untried<S>(parent, space.children(state));
-        nodes_[parent].num_decisions = static_cast<uint32_t>(untried_.size());
-    }
-    while (const auto decision = untried_.draw(random_)) {
-        if (nodes_.find_child(parent, *decision) == none) {
-            return add_child(space, parent, *decision, untried_.child(*decision));
-        }
-    }
-    if (node.num_exhausted == node.num_decisions) {
-        nodes_.mark_exhausted(parent);
-    }
-    return {none, std::move(state)};
-}
-
-// A random decision that is not in the tree yet, unless a few draws found none.
-template <SearchSpace S>
-std::optional<typename S::Decision> SearchTree<S>::draw_untried(S &space, uint32_t parent,
-                                                                typename S::Children &children) {
-    for (int attempt = 0; attempt < 4; attempt++) {
-        const auto drawn = random_decision(space, children, random_);
-        if (drawn && nodes_.find_child(parent, *drawn) == none) {
-            return drawn;
-        }
-    }
-    return std::nullopt;
-}
-
-template <SearchSpace S>
-std::pair<uint32_t, typename S::State> SearchTree<S>::add_child(S &space, uint32_t parent, const Decision &decision,
-                                                                State state) {
-    auto forced = follow_forced(space, std::move(state));
-    Node child;
-    child.decision = decision;
-    child.num_forced = static_cast<uint32_t>(forced.decisions.size());
-    child.complete = space.is_complete(forced.state);
-    const uint32_t index = nodes_.add_child(parent, child);
-    expansions_++;
-    return {index, std::move(forced.state)};
-}
-
-// Along the decision of a child and the forced ones after it.
-template <SearchSpace S>
-Walk<S> SearchTree<S>::descend(S &space, const State &state, const Node &child) const {
-    Walk<S> walk{space.apply(state, child.decision), {child.decision}};
-    for (uint32_t i = 0; i < child.num_forced; i++) {
-        auto step = forced_step(space, walk.state);
-        walk.decisions.push_back(step.value().first);
-        walk.state = std::move(step->second);
-    }
-    return walk;
 }
 
 template <SearchSpace S>
@@ -335,6 +247,32 @@ void SearchTree<S>::move_root(const Walk<S> &walk, bool is_complete, double cost
     leads_.move_root(walk.decisions.size());
     follow(lead, lead.empty() ? infinity : cost_to_beat);
     untried_ = {};
+    candidates_ = {};
+}
+
+template <SearchSpace S>
+void SearchTree<S>::begin_halving(S &space, size_t num_candidates) {
+    if (!is_exhausted()) {
+        const auto preferences = preferences_of(space, root_state_);
+        count_draws(space);
+        find_untried(nodes_.root(), preferences);
+        candidates_ = GumbelRoot<Decision>(preferences, num_candidates,
+                                           SplitMix64(split_seed(~options_.seed, static_cast<uint64_t>(num_moves_))));
+    }
+}
+
+template <SearchSpace S>
+void SearchTree<S>::halve() {
+    TreePolicy relative = options_.policy;
+    relative.normalized = true;
+    candidates_.halve([&](const Decision &decision) -> typename GumbelRoot<Decision>::Outcome {
+        const uint32_t child = nodes_.find_child(nodes_.root(), decision);
+        if (child == none || nodes_[child].statistics.outcomes == 0) {
+            return {};
+        }
+        const NodeStatistics &statistics = nodes_[child].statistics;
+        return {statistics.visits, relative.value_of(statistics, best_cost())};
+    });
 }
 
 }  // namespace halidegym

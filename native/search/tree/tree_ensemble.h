@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "search/tree/search_tree.h"
+#include "search/tree/search_tree_growth.h"
 #include "search/worker_threads.h"
 
 namespace halidegym {
@@ -18,6 +18,14 @@ struct TreeLimits {
     int64_t evaluations = std::numeric_limits<int64_t>::max();
     int64_t expansions = std::numeric_limits<int64_t>::max();
     double seconds = std::numeric_limits<double>::infinity();  // shared by the trees of a thread
+
+    // One of some equal parts; what cannot be divided is in the first ones.
+    TreeLimits part(int index, int count) const {
+        const auto share = [&](int64_t limit) {
+            return limit == std::numeric_limits<int64_t>::max() ? limit : limit / count + (index < limit % count);
+        };
+        return {share(iterations), share(evaluations), share(expansions), seconds / count};
+    }
 };
 
 // Search trees on threads (Haj-Ali et al. 2020, ProTuner, Figure 6). Between two synchronisations they do not depend on

@@ -25,7 +25,12 @@ struct TreeNode {
     uint32_t num_children = 0;
     uint32_t num_exhausted = 0;  // of the children
     uint32_t num_decisions = 0;  // 0 until known
-    bool exhausted = false;      // nothing is left to learn here
+    // Where a policy chooses: how likely it takes this decision, and which of the parent's it prefers of those that
+    // were not tried.
+    double prior = 1;
+    double untried_prior = 0;
+    uint32_t untried = 0;
+    bool exhausted = false;  // nothing is left to learn here
     bool complete = false;
     NodeStatistics statistics;
     // Of the simulations that began at this very node.

@@ -47,7 +47,14 @@ struct NodeStatistics {
 // How a tree chooses the child to look into: value and bonus of a child j with n_j of its parent's n visits
 // (ProTuner, equation 1 and Table 1),
 //
-//     value * (1 + bonus)  or  value + bonus,   bonus = exploration * sqrt(log_factor * ln n / n_j).
+//     value * (1 + bonus)  or  value + bonus,   bonus = exploration * sqrt(log_factor * ln n / n_j),
+//
+// or, by a policy's probability p_j of the child's decision (PUCT; Silver et al. 2017),
+//
+//     value + bonus,   bonus = exploration * p_j * sqrt(n) / (1 + n_j),
+//
+// where decisions that were not tried yet, the likeliest first, compete with the children. Their value is a part of the
+// parent's.
 struct TreePolicy {
     enum class Value {
         MeanCost,     // 1 / mean T
@@ -55,7 +62,8 @@ struct TreePolicy {
         BestCost,     // 1 / min T
         SuccessRate,  // mean of the 0/1 reward
     };
-    enum class Bonus { Multiplied, Added };
+    enum class Bonus { Multiplied, Added, Prior };
+    static constexpr double first_play = 0.9;  // value of what was not tried, as a part of the parent's
 
     Value value = Value::MeanCost;
     Bonus bonus = Bonus::Multiplied;
@@ -89,13 +97,22 @@ struct TreePolicy {
     double exploration_at(const NodeStatistics &parent, int depth) const {
         return exploration * (exploration_by_spread ? parent.spread() : 1) *
                (exploration_decay == 1 ? 1 : std::pow(exploration_decay, depth)) *
-               std::sqrt(log_factor * std::log(static_cast<double>(parent.visits)));
+               std::sqrt(bonus == Bonus::Prior ? parent.visits
+                                               : log_factor * std::log(static_cast<double>(parent.visits)));
     }
 
-    double score(const NodeStatistics &child, double exploration_here, double best_cost) const {
+    double score(const NodeStatistics &child, double exploration_here, double best_cost, double prior = 1) const {
         const double chosen = value_of(child, best_cost);
+        if (bonus == Bonus::Prior) {
+            return chosen + exploration_here * prior / (1.0 + child.visits);
+        }
         const double extra = exploration_here / std::sqrt(static_cast<double>(child.visits));
         return bonus == Bonus::Multiplied ? chosen * (1 + extra) : chosen + extra;
+    }
+
+    // Of a decision that was not tried yet.
+    double score_untried(const NodeStatistics &parent, double exploration_here, double best_cost, double prior) const {
+        return first_play * value_of(parent, best_cost) + exploration_here * prior;
     }
 };
 

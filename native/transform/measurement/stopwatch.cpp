@@ -16,27 +16,38 @@ namespace {
 
 constexpr int reference_samples = 15;
 constexpr double reference_sample_s = 2e-4;
+constexpr double calibration_s = 5e-6;
+
+double seconds_by(clockid_t clock) {
+    timespec time;
+    clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 // Of this thread's own time: what it waits for a core on a busy machine is none.
 double seconds() {
-    timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+    return seconds_by(CLOCK_THREAD_CPUTIME_ID);
+}
+
+// Runs that take so long, given what one takes.
+int runs_in(double seconds, double once) {
+    return std::max(1, static_cast<int>(std::ceil(seconds / std::max(once, 1e-9))));
 }
 
 // What takes turns with others.
 template <typename Run>
 class Contestant {
 public:
-    // Warms up, and sees how many runs make a sample.
+    // Warms up, and sees how many runs make a sample. By the wall clock, since asking for a thread's own time can take
+    // as long as many runs; the less of two times, since one of them may hold a wait for a core.
     Contestant(Run run, double sample_s) : run_(std::move(run)) {
         run_();
-        const double once = sample_of(1);
-        runs_ = std::max(1, static_cast<int>(std::ceil(sample_s / std::max(once, 1e-9))));
-        if (runs_ > 16) {  // what one run takes is known badly
-            runs_ = std::max(1, static_cast<int>(std::ceil(sample_s / sample_of(16))));
-        }
+        const double once = by_wall_clock(1);
+        runs_ = runs_in(sample_s, std::min(once, by_wall_clock(runs_in(calibration_s, once))));
     }
+
+    // What one run takes is known.
+    Contestant(Run run, double sample_s, double once) : run_(std::move(run)), runs_(runs_in(sample_s, once)) {}
 
     // Seconds per run. The caches are what others have left, so one run comes first that does not count.
     double sample() {
@@ -47,6 +58,14 @@ public:
     double executed_s() const { return executed_s_; }
 
 private:
+    double by_wall_clock(int runs) const {
+        const double begin = seconds_by(CLOCK_MONOTONIC);
+        for (int i = 0; i < runs; i++) {
+            run_();
+        }
+        return (seconds_by(CLOCK_MONOTONIC) - begin) / runs;
+    }
+
     double sample_of(int runs) {
         const double begin = seconds();
         for (int i = 0; i < runs; i++) {
@@ -127,12 +146,14 @@ double TransformStopwatch::error_of(const TransformPlan &plan) {
 
 TransformTiming TransformStopwatch::time(const TransformPlan &plan, int turns, double sample_s, double tolerance) {
     ExecutablePlan executable(plan, roots_, std::move(spare_));
-    TransformTiming timing{std::numeric_limits<double>::infinity(), error_of(executable), 0};
+    TransformTiming timing{{}, {}, error_of(executable), 0};
     if (timing.relative_error <= tolerance) {
         const auto runner = [this](const ExecutablePlan &of) { return [&of, this] { of.run(input_, output_); }; };
-        std::vector contestants{Contestant(runner(executable), sample_s), Contestant(runner(reference_), sample_s)};
-        const TurnTimes times = turns_of(contestants, turns);
-        timing.ratio = std::ranges::min(times[0]) / std::ranges::min(times[1]);
+        std::vector contestants{Contestant(runner(executable), sample_s),
+                                Contestant(runner(reference_), sample_s, reference_s_)};
+        TurnTimes times = turns_of(contestants, turns);
+        timing.samples_s = std::move(times[0]);
+        timing.reference_samples_s = std::move(times[1]);
         timing.executed_s = contestants[0].executed_s();
     }
     spare_ = executable.release_memory();

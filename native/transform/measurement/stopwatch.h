@@ -7,9 +7,10 @@
 
 namespace halidegym {
 
-// How long one plan takes, in terms of another.
+// How long a plan takes, and the reference plan beside it: seconds per run, one each turn.
 struct TransformTiming {
-    double ratio;           // of its time to that of the reference plan
+    std::vector<double> samples_s;  // none if its output is wrong
+    std::vector<double> reference_samples_s;
     double relative_error;  // of its output
     double executed_s;      // spent in running it
 };
@@ -32,8 +33,7 @@ public:
     // Relative error of a plan's output in the Euclidean norm; infinite if it left out a number, or touched its input.
     double error_of(const TransformPlan &plan);
 
-    // Runs the plan once to see what it computes. If that is within the tolerance, plan and reference take turns, and
-    // the least of each counts: samples are disturbed upwards only. Otherwise the ratio is infinite.
+    // Runs the plan once to see what it computes. If that is within the tolerance, plan and reference take turns.
     TransformTiming time(const TransformPlan &plan, int turns, double sample_s, double tolerance);
 
     // A sample of each plan in each round. All run beforehand.

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from halidegym.agents import GuidedReplay, PolicyAgent, PolicyGuidedMCTS, RandomSearch
+from halidegym.agents import SGBS, ExhaustiveSearch, GuidedReplay, PolicyAgent, PolicyGuidedMCTS, RandomSearch
 from halidegym.agents.learned.guided import GuidedAgent
 from halidegym.agents.learned.policies import load_network
 from halidegym.envs import pipelines
@@ -57,13 +57,17 @@ def harris() -> SchedulingProblem:
     )
 
 
-@pytest.fixture(params=["policy", "shortlist", "replay", "mcts"])
+@pytest.fixture(params=["policy", "shortlist", "replay", "mcts", "puct", "gumbel", "sgbs", "sgbs shortlist"])
 def agent(request: pytest.FixtureRequest, policy: Path) -> GuidedAgent:
     agents: dict[str, GuidedAgent] = {
         "policy": PolicyAgent(policy=policy, samples=20),
         "shortlist": PolicyAgent(policy=policy, samples=20, shortlist=4),
         "replay": GuidedReplay(policy=policy, schedules=60),
         "mcts": PolicyGuidedMCTS(policy=policy, evaluations=150),
+        "puct": PolicyGuidedMCTS(policy=policy, evaluations=150, selection="puct"),
+        "gumbel": PolicyGuidedMCTS(policy=policy, evaluations=150, root="gumbel"),
+        "sgbs": SGBS(policy=policy, passes=1),
+        "sgbs shortlist": SGBS(policy=policy, passes=1, shortlist=4),
     }
     return agents[str(request.param)]
 
@@ -158,11 +162,44 @@ def test_budgets_end_the_search(
     policy: Path, harris: SchedulingProblem, budget: dict[str, float], agent: GuidedAgent
 ) -> None:
     fields = {field.name for field in dataclasses.fields(agent)}
-    endless = {name: None for name in ("samples", "schedules") if name in fields}
+    endless = {name: None for name in ("samples", "schedules", "passes") if name in fields}
     plan = dataclasses.replace(agent, **endless).plan(harris, **budget)  # type: ignore[arg-type]
     assert plan.ended_by == "budget"
     if "evaluations" in budget:
         assert plan.evaluations < 40 + 8 * 2 * harris.num_nodes
+
+
+@pytest.mark.parametrize("selection", ["uct", "puct"])
+def test_a_tree_that_knows_all_schedules_ends(policy: Path, blur: SchedulingProblem, selection: str) -> None:
+    """Exhausted subtrees are closed, so the optimum is found with not much more evaluations than there are schedules."""
+    optimum = ExhaustiveSearch().plan(blur)
+    agent = PolicyGuidedMCTS(policy=policy, selection=selection, deviations=None, front_loading=1e9)  # type: ignore[arg-type]
+    plan = agent.plan(blur, evaluations=20_000)
+    assert plan.cost == optimum.cost
+    assert plan.evaluations is not None and plan.evaluations < 4000
+
+
+def test_a_beam_of_one_favourite_is_one_rollout(policy: Path, harris: SchedulingProblem) -> None:
+    beam = SGBS(policy=policy, beam_size=1, children=1, sampled=False, passes=1).plan(harris)
+    rollout = PolicyAgent(policy=policy, samples=1, temperature=0).plan(harris)
+    assert (beam.actions, beam.evaluations) == (rollout.actions, 1)
+
+
+def test_a_wider_beam_asks_for_more_and_is_no_worse_on_average(policy: Path, harris: SchedulingProblem) -> None:
+    narrow = [SGBS(policy=policy, beam_size=1, children=2, passes=1).plan(harris, seed=seed) for seed in range(4)]
+    wide = [SGBS(policy=policy, beam_size=4, children=8, passes=1).plan(harris, seed=seed) for seed in range(4)]
+    assert all(n.evaluations < w.evaluations for n, w in zip(narrow, wide, strict=True))  # type: ignore[operator]
+    assert sum(math.log(n.cost / w.cost) for n, w in zip(narrow, wide, strict=True)) > 0  # type: ignore[operator]
+
+
+def test_passes_of_a_simulation_guided_beam_go_on_until_the_budget_is_used_up(
+    policy: Path, harris: SchedulingProblem
+) -> None:
+    once = SGBS(policy=policy).plan(harris)
+    assert once.ended_by == "finished" and once.evaluations is not None
+    longer = SGBS(policy=policy).plan(harris, evaluations=4 * once.evaluations)
+    assert longer.ended_by == "budget" and longer.evaluations == 4 * once.evaluations
+    assert longer.cost <= once.cost  # type: ignore[operator]
 
 
 def test_bad_input(policy: Path, tmp_path: Path, blur: SchedulingProblem) -> None:
@@ -176,6 +213,16 @@ def test_bad_input(policy: Path, tmp_path: Path, blur: SchedulingProblem) -> Non
         PolicyAgent(policy=policy, temperature=-1)
     with pytest.raises(InvalidParameter, match="shortlist_share"):
         GuidedReplay(policy=policy, shortlist_share=1.5)
+    with pytest.raises(InvalidParameter, match="selection='best' is unknown; give one of uct, puct"):
+        PolicyGuidedMCTS(policy=policy, selection="best")  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="root='bush' is unknown"):
+        PolicyGuidedMCTS(policy=policy, root="bush")  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="candidates"):
+        PolicyGuidedMCTS(policy=policy, candidates=0)
+    with pytest.raises(InvalidParameter, match="beam_size"):
+        SGBS(policy=policy, beam_size=0)
+    with pytest.raises(InvalidParameter, match="children"):
+        SGBS(policy=policy, children=0)
     with pytest.raises(InvalidParameter, match="samples"):
         PolicyAgent(policy=policy, samples=0)
     with pytest.raises(InvalidParameter, match="no end of their own"):

@@ -19,7 +19,7 @@ class _Counted:
         self.asked: list[tuple[str, int]] = []
 
     def race_ways(
-        self, problem: TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float
+        self, problem: TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float, seed: int = 0
     ) -> list[list[float]]:
         self.asked.append((str(problem), len(ways)))
         times = [[float(len(way))] * rounds for way in ways]

@@ -134,6 +134,7 @@ def test_missing_weights_are_refused(tmp_path: Path) -> None:
         ({"log_level": 0}, "log_level=0"),
         ({"random_dropout": -1}, "random_dropout=-1"),
         ({"memory_bytes": 0}, "memory_bytes=0"),
+        ({"limit_s": 0.0}, "limit_s=0"),
         ({"disable_subtiling": True}, "memoized_blocks=False"),
         ({"weights_path": "my own.weights"}, "white space"),
     ],
@@ -177,6 +178,10 @@ def test_running_out_of_states_is_an_error() -> None:
 def test_running_out_of_time_is_an_error() -> None:
     with pytest.raises(AutoschedulerFailed, match=r"did not finish within 0\.3 s"):
         Adams2019(beam_size=500).run(BuilderProblem("blur"), timeout=0.3)
+    agent = Adams2019(beam_size=500, limit_s=0.3)
+    with pytest.raises(AutoschedulerFailed, match=r"did not finish within 0\.3 s"):
+        agent.run(BuilderProblem("blur"), timeout=100.0)
+    assert repr(agent) == repr(Adams2019(beam_size=500)), "what a process may have says nothing about the plan"
 
 
 def test_running_out_of_memory_is_an_error() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -138,8 +141,39 @@ def test_arrays_of_other_kinds_are_refused(x: object, out: object, message: str)
         TransformPlan(64, SMALL)(x, out=out)  # type: ignore[arg-type]
 
 
-def test_codelets_that_this_machine_lacks_are_refused() -> None:
-    if 4 in _core.available_lanes():
-        pytest.skip("this machine has all vectors")
-    with pytest.raises(InvalidParameter, match="no instructions"):
-        TransformPlan(64, "split 4 inplace (codelet 4) (codelet 4)")(NUMBERS)
+def run_with_lanes(lanes: str, code: str) -> str:
+    environment = {**os.environ, "HALIDEGYM_LANES": lanes, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    finished = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    return finished.stdout + finished.stderr
+
+
+WITHOUT_VECTORS = """
+import gymnasium, numpy
+import halidegym
+from halidegym.envs.transform.plan import TransformPlan
+from halidegym.native import _core
+
+print(_core.available_lanes())
+print(TransformPlan(64, _core.TransformSpace(64, lanes=_core.available_lanes()).root().plan).check() <= 2e-15)
+env = gymnasium.make("TransformPlanHardware-v0", n=16)
+env.reset(seed=0)
+*_, info = env.step(env.unwrapped.actions.index("codelet 1"))
+env.close()
+print(info["outcome"], info["plan"], [action for action in env.unwrapped.actions if action.startswith("codelet")])
+TransformPlan(64, "split 4 inplace (codelet 4) (codelet 4)")(numpy.zeros(64, numpy.complex128))
+"""
+
+
+def test_machines_without_vectors_say_so_and_do_the_rest() -> None:
+    *_, lanes, right, episode, refused = (
+        line for line in run_with_lanes("1", WITHOUT_VECTORS).splitlines() if not line.startswith(("Traceback", " "))
+    )
+    assert (lanes, right, episode) == ("[1]", "True", "ok codelet 1 ['codelet 1']")
+    assert (
+        "codelet 4: this machine has no instructions for 4 complex numbers at once; use codelets of up to 1" in refused
+    )
+    wrong = run_with_lanes("3", "from halidegym.native._core import available_lanes; available_lanes()")
+    assert "InvalidParameter: HALIDEGYM_LANES=3" in wrong
+    assert "give 1, 2 or 4, or unset it" in wrong

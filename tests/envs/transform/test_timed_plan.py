@@ -32,13 +32,23 @@ def test_what_was_measured_is_replayed(tmp_path: Path) -> None:
         assert 1e-3 < info["cost"] < 1e5
         assert info["cost"] * info["speedup"] == pytest.approx(measured[0][-1]["cost"] * measured[0][-1]["speedup"])
         assert "measured on" in info["fingerprint"]
+        comparison = info["comparison"]
+        assert info["outcome"] == comparison.a.outcome == "ok"
+        assert info["relative_error"] == comparison.a.relative_error <= 2e-15
+        assert info["cost"] == comparison.a.min_s * 1e6
+        assert comparison.low <= comparison.ratio <= comparison.high
+        assert len(comparison.a.samples_s) == len(comparison.b.samples_s) in (4, 8)
 
     first, second = (gym.make("TransformPlanReplay-v0", n=64, database=record, lanes=lanes) for _ in range(2))
     for seed, (_, reward, *_, info) in enumerate(measured):
         replayed, again = play(first, seed), play(second, seed)
         check_same(replayed, again)
         assert replayed[-1][1] == reward
-        assert replayed[-1][-1]["cost"] == info["cost"]
+        assert {**replayed[-1][-1], "fingerprint": "", "action_mask": ()} == {
+            **info,
+            "fingerprint": "",
+            "action_mask": (),
+        }
 
     envs: Any = gym.make_vec("TransformPlanReplay-v0", num_envs=2, n=64, database=record, lanes=lanes)
     envs.reset(seed=0)
@@ -47,4 +57,7 @@ def test_what_was_measured_is_replayed(tmp_path: Path) -> None:
         while True:
             envs.step(rng.integers(1000, size=2))
     model = gym.make("TransformPlanReplay-v0", n=64, database=record, lanes=lanes, missing="cost_model")
-    assert [play(model, seed)[-1][-1]["cost"] > 0 for seed in range(30)] == [True] * 30
+    infos = [play(model, seed)[-1][-1] for seed in range(30)]
+    assert all(info["cost"] > 0 and info["outcome"] == "ok" for info in infos)
+    assert {info["comparison"] is None for info in infos} == {True, False}
+    assert all((info["comparison"] is None) == (info["relative_error"] is None) for info in infos)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from pathlib import Path
 
 import pytest
 
+from halidegym.agents import DynamicProgramming
+from halidegym.agents.spaces import SpaceSolution
 from halidegym.envs.timing.database import DatabaseError, TimingDatabase
 from halidegym.envs.timing.timers import Unrecorded
 from halidegym.envs.transform.measuring import TimedPlan
@@ -15,7 +18,7 @@ from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.records import TransformReplay
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.envs.transform.timer import TransformTimer
-from halidegym.native._core import FormatError, InternalError, InvalidParameter, TransformSpace
+from halidegym.native._core import FormatError, InternalError, InvalidParameter, TransformSpace, available_lanes
 
 GOOD = TransformPlan(256, "split 4 inplace (codelet 1) (codelet 1)")
 SLOW = (
@@ -47,7 +50,12 @@ def test_what_is_recorded_is_replayed_bit_for_bit(tmp_path: Path) -> None:
     with TransformTimer(GOOD, TransformTimingSettings(turns=2), database=path) as other:
         other.cost(SLOW)
         assert other.evaluations >= 1
+        compared = other.comparison(SLOW)
+    assert len(compared.a.samples_s) >= 2 and compared.a.min_s * 1e6 == other.cost(SLOW)
+    assert compared.ratio < 1 and compared.verdict == "slower"
+    assert compared.a.relative_error is not None and compared.a.relative_error <= 2e-15
     replay = TransformReplay(256, path)
+    assert replay.comparison(SLOW) == compared
     assert replay.costs([SLOW, GOOD.text]) == [other.cost(SLOW), costs[1]]
     with pytest.raises(Unrecorded, match="codelet 1"):
         replay.cost("codelet 1")
@@ -56,12 +64,40 @@ def test_what_is_recorded_is_replayed_bit_for_bit(tmp_path: Path) -> None:
     assert not TransformReplay(256, path, lanes=(1,)).recorded
 
 
+def test_dynamic_programming_is_replayed_bit_for_bit(tmp_path: Path) -> None:
+    path, lanes = tmp_path / "times.db", available_lanes()
+    agent = functools.partial(DynamicProgramming, rounds=2, samples_s=1e-5)
+
+    def solve(costs: TransformTimer | TransformReplay, seed: int) -> SpaceSolution:
+        space = TransformSpace(64, lanes=lanes, cost=costs.cost)
+        return agent(timer=costs).solve(space, seed=seed)
+
+    with TransformTimer(TransformPlan(64, "codelet 1"), database=path) as timer:
+        found = [solve(timer, seed) for seed in range(3)]
+        evaluations = timer.evaluations
+        assert solve(timer, 1).cost == found[1].cost and timer.evaluations == evaluations
+    replay = TransformReplay(64, path)
+    for seed, measured in enumerate(found):
+        replayed = solve(replay, seed)
+        assert (replayed.cost, replayed.actions) == (measured.cost, measured.actions)
+    space = TransformSpace(64, lanes=lanes)
+    problem = next(p for p in map(space.problem, range(space.num_problems)) if p.n == 16)
+    ways = ["codelet 1", "split 4 inplace (codelet 1) (codelet 1)"]
+    with TransformTimer(TransformPlan(64, "codelet 1"), database=path) as timer:
+        times = [timer.race_ways(problem, ways, rounds=2, sample_s=2e-5, seed=seed) for seed in (0, 1, 0)]
+        assert times[0] == times[2] != times[1]
+    assert TransformReplay(64, path).race_ways(problem, ways, rounds=2, sample_s=2e-5, seed=1) == times[1]
+    for wrong in ({"rounds": 3}, {"sample_s": 3e-5}, {"seed": 7}):
+        with pytest.raises(Unrecorded, match="no time of 'codelet 1' for the problem n=16"):
+            TransformReplay(64, path).race_ways(problem, ways, **{"rounds": 2, "sample_s": 2e-5, **wrong})  # type: ignore[arg-type]
+
+
 def timer_with_times(monkeypatch: pytest.MonkeyPatch, times: dict[str, list[float]], **settings: int) -> TransformTimer:
     """A timer that reads times off a list, the next one each time that a plan is timed."""
     timer = TransformTimer(GOOD, TransformTimingSettings(**settings))  # type: ignore[arg-type]
 
     def call(function: object, texts: list[str], settings: object, turns: int) -> list[TimedPlan]:
-        return [TimedPlan(times[text].pop(0) * 1e-6, 1e-16, 0.0) for text in texts]
+        return [TimedPlan((times[text].pop(0) * 1e-6,), (1e-6,), 1e-16, 0.0) for text in texts]
 
     monkeypatch.setattr(timer, "_call", call)
     return timer
@@ -82,7 +118,7 @@ def test_the_best_so_far_is_timed_again_and_the_longest_time_counts(monkeypatch:
 
 def test_a_wrong_output_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with TransformTimer(GOOD) as timer:
-        monkeypatch.setattr(timer, "_call", lambda *_: [TimedPlan(math.inf, 0.5, 0.0)])
+        monkeypatch.setattr(timer, "_call", lambda *_: [TimedPlan((), (), 0.5, 0.0)])
         with pytest.raises(InternalError, match="wrong: relative error"):
             timer.cost(SLOW)
 

@@ -88,7 +88,7 @@ def test_every_command_that_takes_a_pipeline_takes_its_details(command: str, opt
 
 
 def test_pipeline_commands_are_all_of_them() -> None:
-    known = {"schedule", "time", "timings", "timing-check", "calibrate", "parity", "rollouts"}
+    known = {"schedule", "time", "timing-check", "calibrate", "parity", "rollouts"}
     assert known <= set(_pipeline_commands())
 
 

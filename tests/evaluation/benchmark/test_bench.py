@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -12,7 +13,9 @@ import pytest
 
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite, write_suite
 from halidegym.agents.planners.beam import BeamSearch
+from halidegym.envs.pipelines import toys
 from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.benchmark.report.groups import groups_of
 from halidegym.evaluation.benchmark.run import Run, locked
 from halidegym.evaluation.benchmark.suite import SUITES, check_names, load_suite
 
@@ -20,6 +23,7 @@ COMMAND = "from halidegym.evaluation.cli import main; main()"
 
 AGENTS = """
 import os
+import time
 from dataclasses import dataclass
 from halidegym.agents import Agent, Greedy
 
@@ -39,7 +43,7 @@ class Dies(Good):
 class Hangs(Good):
     def search(self, problem, budget, seed, on_progress=None, timer=None):
         while True:
-            pass
+            time.sleep(1)
 
 class NoPlan(Good):
     def search(self, problem, budget, seed, on_progress=None, timer=None):
@@ -133,14 +137,15 @@ def test_failing_cells_stop_nothing(tmp_path: Path) -> None:
 
 
 def test_a_further_agent_runs_alone(run: Path, tmp_path: Path) -> None:
-    own = run_suite(tmp_path)
+    suite, own = write_suite(tmp_path), tmp_path / "run"
+    shutil.copytree(run, own)
     before = {path: path.stat().st_mtime_ns for path in own.glob("cells/*.json")}
-    result = halidegym("bench", tmp_path / "toys.yaml", "--output", own, "--agent", "descent=Greedy")
+    result = halidegym("bench", suite, "--output", own, "--agent", "descent=Greedy")
     assert result.exit_code == 0, result.output
     assert set(own.glob("cells/*.json")) > set(before)
     assert all(path.stat().st_mtime_ns == modified for path, modified in before.items())
     assert "descent" in Run(own).suite.agents
-    refused = halidegym("bench", tmp_path / "toys.yaml", "--output", own, "--agent", "descent=RandomSearch")
+    refused = halidegym("bench", suite, "--output", own, "--agent", "descent=RandomSearch")
     assert (refused.exit_code, "another agent descent" in refused.output) == (2, True)
 
 
@@ -181,7 +186,7 @@ def test_files_and_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
     for arguments, message in (
-        (["bench", "quickest"], "learned, papers, quick"),
+        (["bench", "quickest"], "learned, optimality, papers"),
         (["bench", tmp_path / "no.yaml"], "is no YAML"),
         (["bench", suite, "--output", tmp_path / "full"], "has files, but no run"),
         (["bench", suite, "--output", "/proc/run"], "Cannot write /proc/run"),
@@ -205,3 +210,25 @@ def test_two_processes_do_not_write_to_one_run(run: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("path", sorted(SUITES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_suites_are_sound(path: Path) -> None:
     check_names(load_suite(path.stem))
+
+
+def test_no_agent_beats_the_optimum(tmp_path: Path) -> None:
+    suite = load_suite("optimality").model_dump()
+    agents = {name: suite["agents"][name] for name in (suite["baseline"], "random", "greedy")}
+    few = suite | {"pipelines": ["toy_blur", "toy_scan"], "seeds": [0, 1], "agents": agents}
+    run = Run(run_suite(tmp_path, **few))
+    (group,) = groups_of(run)
+    for name in few["pipelines"]:
+        assert [result.cost for result in group.agents[suite["baseline"]][name]] == [toys.optimum(name).cost]
+    ratios = {agent: group.cost_ratios(agent) for agent in agents}
+    assert all(ratio <= 1 + 1e-12 for found in ratios.values() for each in found.values() for ratio in each)
+    assert ratios["greedy"]["toy_scan"][0] < 0.99
+    assert ratios["random"]["toy_blur"][1] == pytest.approx(1)
+
+
+def test_agents_without_budgets_run_to_their_own_ends(tmp_path: Path) -> None:
+    agents = {name: {"agent": name, "deterministic": True} for name in ("BeamSearch", "Greedy")}
+    run = Run(run_suite(tmp_path, agents=agents, baseline="Greedy", budgets=None, pipelines=["toy_blur"]))
+    (group,) = groups_of(run)
+    assert (group.budget, set(group.agents)) == ("none", set(agents))
+    assert all(result.plan and result.plan["ended_by"] == "finished" for result in run.results().values())

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite
+from halidegym.evaluation.benchmark.report.groups import Group
+from halidegym.evaluation.benchmark.report.tables import ratio_table
 from halidegym.evaluation.benchmark.run import Run
 
 SETTINGS = {
@@ -72,11 +74,22 @@ def test_run_times_are_those_that_were_measured(run: Path, report: Path) -> None
     assert set(summary) == {"beam", "random", "Mullapudi | 2016"}
     timings = [json.loads(path.read_text()) for path in sorted((run / "timings").glob("*.json"))]
     ratios = {timing["pipeline"]: timing["comparisons"] for timing in timings}
-    by_pipeline = rows(report / "tables" / "1-time-pipelines.csv")
-    for file in cell_files(run).values():
-        if file["cell"]["agent"] == "Mullapudi | 2016":
-            pipeline = file["cell"]["pipeline"]
-            assert by_pipeline[pipeline]["Mullapudi | 2016"] == f"{ratios[pipeline][file['schedule_key']]['ratio']:.3f}"
+    by_agent = rows(report / "tables" / "1-time-pipelines.csv")
+    with (report / "tables" / "1-times.csv").open(newline="") as file:
+        times = {(row["pipeline"], row["agent"]): row for row in csv.DictReader(file)}
+    for cell in cell_files(run).values():
+        if cell["cell"]["agent"] == "Mullapudi | 2016":
+            pipeline = cell["cell"]["pipeline"]
+            found = ratios[pipeline][cell["schedule_key"]]
+            assert by_agent["Mullapudi | 2016"][pipeline] == f"{found['ratio']:.3f}"
+            row = times[pipeline, "Mullapudi | 2016"]
+            assert row["least, ms"] == f"{min(found['a']['samples_s']) * 1e3:.3f}"
+            assert row["speed, of the baseline's"].startswith(f"{found['ratio']:.3f} [{found['low']:.3f}, ")
+    assert (times["toy_scan", "beam"]["speed, of the baseline's"], times["toy_scan", "beam"]["cost"] != "-") == (
+        "-",
+        True,
+    )
+    assert times["toy_scan", "refused"]["outcome"].startswith("no schedule: ")
 
 
 class _Page(HTMLParser):
@@ -180,8 +193,20 @@ def test_the_demo_ends_with_a_table_and_the_report(run: Path, tmp_path: Path, mo
     assert table["beam"] == ["1.000"] * 4
     assert table["Mullapudi | 2016"][0] == "-" and float(table["Mullapudi | 2016"][1]) > 0
     assert table["refused"] == ["-"] * 4
-    assert table["random"][2:] == [
-        row["random"]
-        for pipeline, row in rows(tmp_path / "run" / "report" / "tables" / "1-time-pipelines.csv").items()
-        if pipeline != "geometric mean"
-    ]
+    by_agent = rows(tmp_path / "run" / "report" / "tables" / "1-time-pipelines.csv")
+    assert table["random"][2:] == [by_agent["random"][pipeline] for pipeline in SUITE["pipelines"]]
+
+
+def test_parts_of_pipelines_are_told_from_whole_ones() -> None:
+    ratios = {
+        "base": {"a": [1.0], "b": [1.0], "net/0": [1.0]},
+        "other": {"a": [2.0, 8.0], "b": [1.0], "net/0": [16.0]},
+    }
+    group = Group("none", False, "base", ("a", "b", "net/0"), {}, {})
+    header, lines = ratio_table(group, ratios)
+    assert header == ("pipeline", "base", "other")
+    assert lines[0] == ("a", "1.000", "4.000")
+    assert lines[-2:] == [("geometric mean", "1.000", "4.000"), ("of the 2 whole ones", "1.000", "2.000")]
+    without = {agent: {p: found[p] for p in ("a", "b")} for agent, found in ratios.items()}
+    header, lines = ratio_table(Group("none", False, "base", ("a",), {}, {}), without)
+    assert (header, lines[1]) == (("agent", "a", "geometric mean"), ("other", "4.000", "2.000"))

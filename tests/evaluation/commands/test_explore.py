@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html.parser
 import json
 import re
@@ -16,6 +17,7 @@ from click.testing import CliRunner, Result
 import pipelines_for_tests
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.mcts import MCTS
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.sources import load_problem
 from halidegym.evaluation.cli import main
@@ -78,6 +80,7 @@ def test_the_page_is_whole_and_loads_nothing(page: Path, plan: Plan) -> None:
     assert data["paths"][0]["cost"] == pytest.approx(plan.cost, rel=1e-5)
     assert [path["name"] for path in data["paths"]][1:4] == ["pass 1", "pass 2", "pass 3"]
     assert all(data["nodes"][number]["nest"].startswith("<svg") for number in data["paths"][0]["nodes"])
+    assert [one["compared"] for one in data["beam"]["passes"]] == pytest.approx(plan.pass_costs, rel=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +127,69 @@ def test_a_reader_walks_through_the_search(browser: Any, page: Path, plan: Plan)
     assert taken == str(plan.pass_candidates[0].actions[int(tab.locator("#steps tr.chosen td").first.inner_text()) - 1])
     assert problems == []
     context.close()
+
+
+def test_a_reader_looks_into_the_beam(browser: Any, page: Path, plan: Plan) -> None:
+    context = browser.new_context(offline=True, viewport={"width": 1400, "height": 900})
+    tab = context.new_page()
+    problems: list[str] = []
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.goto(page.as_uri())
+    beam = json.loads(tab.locator("#data").text_content())["beam"]
+    assert tab.locator("#passes option").count() == len(plan.pass_costs) == 3
+    best = min(range(3), key=lambda number: plan.pass_candidates[number].cost)
+    assert tab.locator("#passes").input_value() == str(best)
+    assert f"Cost {plan.cost:.5g};" in tab.locator("#kept-words").inner_text()
+
+    tab.select_option("#passes", "1")
+    levels = beam["passes"][1]["levels"]
+    assert tab.locator("#levels circle").count() == sum(len(level["kept"]) for level in levels)
+    assert tab.locator("#levels text").all_text_contents() == [f"{x['about']}, {x['rated']:,}" for x in levels]
+    line = tab.locator("#line tbody tr")
+    assert line.count() == len(levels)
+    final = tab.locator("#kept-title").inner_text()
+    assert tab.locator("#levels circle.best.chosen").count() == 1
+
+    place = len(levels[0]["kept"]) + 1  # the second dot of the second column
+    tab.locator("#levels circle").nth(place).click()
+    assert line.count() == 2
+    assert tab.locator("#levels path.chosen").count() == 1
+    parent, family, action, _, words = levels[1]["kept"][1]
+    assert line.last.locator("td").nth(1).inner_text() == beam["words"][words]
+    assert line.first.locator("td").last.inner_text() == f"{parent + 1} of {len(levels[0]['kept'])}"
+    siblings = tab.locator("#family tbody tr")
+    assert siblings.count() <= levels[1]["families"][family][0]
+    assert tab.locator("#family tr.taken td").first.inner_text() == str(action)
+    fates = {row.split()[-1] for row in siblings.locator("td:last-child").all_inner_texts()}
+    assert "left" in fates or "over" in fates
+
+    tab.locator("#levels").focus()
+    tab.keyboard.press("ArrowLeft")
+    assert line.count() == 1
+    tab.keyboard.press("End")
+    line.first.click()
+    tab.select_option("#passes", "0")
+    tab.select_option("#passes", "1")
+    assert tab.locator("#kept-title").inner_text() == final
+    assert problems == []
+    context.close()
+
+
+def test_a_search_without_beams_is_told_without_them(browser: Any, tmp_path: Path) -> None:
+    problem = load_problem("toy_diamond", target=TARGET, parallelism=CORES)
+    tuned = dataclasses.replace(MCTS.preset("mcts_0.5s").plan(problem, evaluations=300), run_time=1e-3, measurements=4)
+    tuned.save(tmp_path / "plan.json")
+    result = explore(tmp_path / "plan.json")
+    assert result.exit_code == 0, result.output
+    tab = browser.new_page()
+    problems: list[str] = []
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.goto((tmp_path / "plan.html").as_uri())
+    assert not tab.locator("#beam").is_visible()
+    assert tab.locator("#steps tbody tr").count() > 1
+    assert "4 schedules" in tab.locator("dl").inner_text()
+    assert problems == []
+    tab.close()
 
 
 def test_pipelines_of_ones_own_are_named(tmp_path: Path) -> None:

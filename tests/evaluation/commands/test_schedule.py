@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 import pipelines_for_tests
+from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.greedy import Greedy
+from halidegym.agents.tuner.autotune import Autotune
+from halidegym.envs.timing.database import TimingDatabase
 from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.cli import main
+from processes_for_tests import all_end, children_of
 
 _SPEEDS = re.compile(r"^// \d: .* ms, [\d.]+ \[.*\] times as fast as Adams2019's schedule$", re.MULTILINE)
 BLUR = f"{pipelines_for_tests.__file__}:blur"
@@ -33,29 +46,109 @@ def test_the_best_few_by_cost() -> None:
 
 def test_the_fastest_few_by_run_time(tmp_path: Path) -> None:
     database, plan = tmp_path / "times.db", tmp_path / "plan.json"
-    options = ("--measure", "--measurements", "4", "--top", "2", "--database", database, "--save", plan)
+    options = ("--measurements", "2", "--top", "2", "--database", database, "--save", plan)
     result = schedule(*options)
     assert result.exit_code == 0, result.output
     speeds = _SPEEDS.findall(result.stdout)
     assert len(speeds) == 2
-    assert "4 schedules timed" in result.stderr
+    assert "2 schedules timed" in result.stderr
     assert re.search(r"\d measured, best .* ms \(.*x\), Adams2019's schedule .* ms", result.stderr)
     loaded = Plan.load(plan, load_problem(BLUR, parallelism=1))
-    assert loaded.measurements == 4
+    assert loaded.measurements == 2
     assert _SPEEDS.findall(schedule(*options).stdout) == speeds  # answered from the record
+
+
+def test_the_tuner_searches_unless_another_agent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets: list[Any] = []
+
+    def search(agent: Autotune, problem: Any, budget: Any, *_: Any) -> Plan:
+        budgets.append((budget.seconds, budget.measurements))
+        return BeamSearch(beam_size=1).search(problem, Budget(), 0)
+
+    monkeypatch.setattr(Autotune, "search", search)
+    by_default = schedule()
+    assert by_default.exit_code == 0, by_default.output
+    assert "tuning for 120 s (--seconds); Ctrl-C ends it" in by_default.stderr
+    assert "tuning for" not in schedule("--seconds", "7").stderr
+    schedule("--agent", "autotune", "--measurements", "3")
+    assert budgets == [(120.0, None), (7.0, None), (None, 3)]
+    assert schedule("--agent", "greedy").exit_code == schedule("--beam", "2").exit_code == 0
+    assert len(budgets) == 3
+    assert "[default: 120 for autotune" in " ".join(CliRunner().invoke(main, ["schedule", "--help"]).output.split())
+
+
+def start(folder: Path, *options: str) -> subprocess.Popen[str]:
+    command = "from halidegym.evaluation.cli import main; main()"
+    arguments = ["schedule", BLUR, "--parallelism", "1", "--database", "times.db", *options]
+    return subprocess.Popen(
+        [sys.executable, "-c", command, *arguments],
+        cwd=folder,
+        env=dict(os.environ) | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # all of which Ctrl-C reaches, as in a terminal
+    )
+
+
+def test_ctrl_c_in_the_middle_gives_the_best_so_far(tmp_path: Path) -> None:
+    files = ("--measure", "-o", "blur.schedule.h", "--save", "plan.json")
+    with start(tmp_path, "--threads", "1", *files) as process:
+        assert process.stderr is not None
+        begin = next(line for line in process.stderr if "0 measured" in line)
+        assert "Adams2019's schedule" in begin
+        deadline = time.monotonic() + 120
+        with TimingDatabase(tmp_path / "times.db") as timings:
+            while len(timings) <= Autotune.batch and time.monotonic() < deadline:
+                time.sleep(0.05)
+        descendants = children_of(process.pid)
+        os.killpg(process.pid, signal.SIGINT)
+        output, errors = process.communicate(timeout=120)
+    assert (process.returncode, output) == (0, "")
+    assert "(interrupted)" in errors and "Wrote blur.schedule.h" in errors
+    assert "mullapudi2016" not in errors, "nothing more is timed"
+    plan = Plan.load(tmp_path / "plan.json", load_problem(BLUR, parallelism=1))
+    assert plan.ended_by == "interrupt" and plan.run_time is not None
+    assert plan.measurements is not None and plan.measurements >= Autotune.batch
+    assert "inline void schedule_blur(" in (tmp_path / "blur.schedule.h").read_text()
+    assert descendants and all_end(descendants)
+
+
+def test_ctrl_c_before_anything_was_timed_gives_what_the_beam_has_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupted(agent: BeamSearch, problem: Any, *_: Any) -> Plan:
+        return dataclasses.replace(Greedy().search(problem, Budget(), 0), ended_by="interrupt")
+
+    monkeypatch.setattr(BeamSearch, "search", interrupted)
+    result = schedule("-o", tmp_path / "blur.schedule.py")
+    assert result.exit_code == 0, result.output
+    assert "0 schedules timed" in result.stderr and "(interrupted)" in result.stderr
+    assert "def schedule_blur(" in (tmp_path / "blur.schedule.py").read_text()
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--measure", "--beam", "4"), "--measure has no --beam"),
-        (("--measure", "--evaluations", "4"), "--measure has no --evaluations"),
-        (("--measure", "--agent", "tag"), "leave out --agent tag"),
-        (("--measurements", "4"), "--measure"),
-        (("--database", "times.db"), "--measure"),
+        (
+            ("--agent", "autotune", "--beam", "4"),
+            "--agent autotune has no --beam; leave it out, or search by --agent beam",
+        ),
+        (
+            ("--evaluations", "4"),
+            "--agent autotune has no --evaluations; leave it out, or search by --agent beam, mb2fbs",
+        ),
+        (("--policy", "default"), "--agent autotune has no --policy"),
+        (
+            ("--beam", "4", "--measurements", "4"),
+            "--agent beam has no --measurements; leave it out, or search by --agent a",
+        ),
+        (("--agent", "tag", "--database", "times.db"), "--agent tag has no --database"),
+        (("--agent", "greedy", "--threads", "1"), "--threads is of --agent autotune, --measure and --manual"),
+        (("--target", "arm-64-linux"), "Cannot measure for target arm-64-linux on this machine"),
     ],
 )
 def test_options_that_do_not_go_together(options: tuple[str, ...], words: str) -> None:
     result = schedule(*options)
     assert result.exit_code == 2
-    assert words in result.stderr
+    assert words in " ".join(result.stderr.split())

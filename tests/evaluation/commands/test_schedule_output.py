@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.evaluation.cli import main
+from pages_for_tests import ROOT, halidegym_commands
 
 TARGET = "x86-64-linux-avx-avx2-f16c-fma-sse41"
 PIPELINE = """
@@ -184,6 +185,22 @@ def test_it_is_timed_beside_the_autoschedulers_and_ones_own(folder: Path) -> Non
     assert all(" ok" in rows[name] or "disturbed" in rows[name] for name in ("adams2019", "by_hand", "this"))
     assert "no schedule: Halide refuses the schedule refused" in rows["refused"]
     assert "on 1 threads" in result.stderr
+
+
+@pytest.mark.slow
+def test_the_command_of_the_readme_tunes_writes_and_compares(folder: Path) -> None:
+    estimates = "image.set_estimates([(0, 640), (0, 480)])\n    blurred.set_estimates([(8, 600), (8, 400)])"
+    mine = PIPELINE.replace("def my_blur", "def blur").replace(
+        "return", f"gain.set_estimate(1)\n    {estimates}\n    return"
+    )
+    (folder / "my_pipeline.py").write_text(mine)
+    (call,) = [call for call in halidegym_commands((ROOT / "README.md").read_text()) if "my_pipeline.py:blur" in call]
+    call[call.index("--seconds") + 1] = "10"
+    result = CliRunner().invoke(main, [*call, "--threads", "1"])
+    assert result.exit_code == 0, result.output
+    assert "schedules timed" in result.stderr
+    assert "inline void schedule_blur(" in (folder / "blur.schedule.h").read_text()
+    assert all(f"│ {name}" in result.stderr for name in ("adams2019", "mullapudi2016", "this one"))
 
 
 def test_a_problem_of_the_same_file_is_what_proposals_say(folder: Path) -> None:

@@ -77,6 +77,7 @@ def test_environments_are_compared_with_cart_pole(monkeypatch: pytest.MonkeyPatc
         "gym.make_vec of 8 / CartPole-v1",
         "gym.make_vec of 8, copy=False: steps / s",
         "gym.make_vec of 8 / gym.make",
+        "gym.make_vec of 8 / SyncVectorEnv of 8",
         "gym.make_vec of 8, 2 threads / 1",
         "pool=3 / the same pipelines, each alone",
     ):

@@ -1,4 +1,4 @@
-"""The commands that measure: `timings`, `calibrate`, `timing-check`."""
+"""The commands that measure: `calibrate`, `timing-check`; and how run times are written."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ import pipelines_for_tests
 from halidegym.agents.learned.cost_models.figures import rank_correlation
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.compiler import Compiler
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.evaluation.arguments.schedule import Contender
 from halidegym.evaluation.cli import main
+from halidegym.evaluation.output import run_times
 from halidegym.evaluation.timings.calibration import Calibration, Point, draw
 from halidegym.evaluation.timings.calibration_report import cells
-from halidegym.evaluation.timings.side_by_side import Row
 from halidegym.evaluation.timings.timing_check import Repeatability, Throughput
 
 MM = f"{pipelines_for_tests.__file__}:mm"
@@ -33,38 +31,6 @@ def halidegym(*arguments: str | Path) -> Result:
     result = CliRunner().invoke(main, [str(argument) for argument in arguments])
     assert result.exit_code == 0, result.output
     return result
-
-
-def test_timings_of_many_pipelines(tmp_path: Path) -> None:
-    page = tmp_path / "timings.md"
-    halidegym("timings", MM, *QUICK, "--schedules", "greedy,root", "--rounds", "2", "--output", page)
-    rows = [
-        [cell.strip() for cell in line.split("|")[1:-1]] for line in page.read_text().splitlines() if "| mm" in line
-    ]
-    assert [(row[1], row[4] != "-", row[5] == "-") for row in rows] == [("greedy", True, True), ("root", True, False)]
-    late = halidegym("timings", MM, *QUICK, "--seconds", "0")
-    assert "not begun" in late.stdout
-
-
-def test_timings_of_what_was_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = ["timings", MM, *QUICK, "--schedules", "greedy,root", "--rounds", "2", "--cache", tmp_path / "cache"]
-    assert halidegym(*command, "--prepare").stdout == ""
-    made = sorted(path.suffix for path in tmp_path.glob("cache/*/*"))
-    assert made == [".json", ".json", ".plan", ".plan", ".so", ".so"]  # the trusted schedule is root
-
-    def nothing_left(*_: object, **__: object) -> None:
-        raise AssertionError("it has been prepared")
-
-    monkeypatch.setattr(Compiler, "compile", nothing_left)
-    monkeypatch.setattr(Greedy, "plan", nothing_left)
-    database = tmp_path / "timings.db"
-    first = halidegym(*command, "--database", database)
-    assert "root" in first.stdout
-    monkeypatch.setattr(Stopwatch, "compare_all", nothing_left)
-    assert halidegym(*command, "--database", database).stdout == first.stdout
-    without = CliRunner().invoke(main, ["timings", MM, "--prepare"])
-    assert without.exit_code == 2
-    assert "--cache" in without.output
 
 
 def test_calibration_of_what_was_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,9 +120,11 @@ def test_throughput_adds_up() -> None:
     assert result.overhead == pytest.approx(0.1)
 
 
-def test_rows_show_failures() -> None:
-    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL["blur"](), parallelism=2)
-    absent = Row(Contender("adams2019", None, failure="it died\nof something"))
-    assert (absent.outcome, absent.median_ms, absent.speedup) == ("no schedule: it died", "-", "-")
-    crashed = Row(Contender("root", TrustedSchedule(problem), 2.5), Timing("crash", (), 0.1, "ended by SIGSEGV"))
-    assert (crashed.outcome, crashed.cost, crashed.min_ms) == ("crash: ended by SIGSEGV", "2.5", "-")
+def test_failures_are_shown() -> None:
+    assert (run_times.outcome(None, "it died\nof something"), run_times.median_ms(None)) == (
+        "no schedule: it died",
+        "-",
+    )
+    assert run_times.speed(None) == "-"
+    crashed = Timing("crash", (), 0.1, "ended by SIGSEGV")
+    assert (run_times.outcome(crashed, ""), run_times.least_ms(crashed)) == ("crash: ended by SIGSEGV", "-")

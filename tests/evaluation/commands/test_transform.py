@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,10 +36,20 @@ def test_plans_by_the_model(agent: str) -> None:
 
 
 def test_plans_by_run_time(tmp_path: Path) -> None:
+    pytest.importorskip("pyfftw")
     result = run("transform", "plan", 16, "--evaluations", 10, "--database", tmp_path / "times.sqlite")
     assert result.exit_code == 0, result.output
     assert "(model's)" in result.output
+    assert re.search(r"Speed: [\d.]+ \[.*\] times FFTW's, [\d.]+ \[.*\] times pocketfft's\n", result.output)
     assert (tmp_path / "times.sqlite").exists()
+
+
+def test_plans_by_run_time_without_fftw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "halidegym.evaluation.studies.transform_libraries", raising=False)
+    monkeypatch.setitem(sys.modules, "pyfftw", None)
+    result = run("transform", "plan", 16, "--evaluations", 10)
+    assert result.exit_code == 0, result.output
+    assert "Not compared with FFTW" in result.output and "pip install 'halidegym[bench]'" in result.output
 
 
 def test_the_experiment_is_replayed(tmp_path: Path) -> None:
@@ -54,7 +66,11 @@ def test_the_experiment_is_replayed(tmp_path: Path) -> None:
     first, second = (run(*arguments, *files, "--replay") for _ in range(2))
     assert first.exit_code == 0, first.output
     assert first.output == second.output
+    assert "DP, quick" in first.output
     assert run(*arguments, "--replay").exit_code == 2
+    wide = run("reproduce", "tag-library", 8, "--space", "wide", "--evaluations", 10, "--seeds", 1, *files[2:])
+    assert wide.exit_code == 0, wide.output
+    assert (tmp_path / "tag-library-wide.csv").exists()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from halidegym.agents import DynamicProgramming
 from halidegym.evaluation.papers import tag_library, tag_library_report
 from halidegym.evaluation.papers.tag_library import CAREFUL, QUICK, Improvement, Search
-from halidegym.native._core import FormatError, TransformSpace
+from halidegym.native._core import TransformSpace
 
 LANES = (1, 2, 4)
 
@@ -84,21 +84,11 @@ def test_tables() -> None:
 def test_files(tmp_path: Path) -> None:
     found = searches(32, 30)
     race = {plan: _Model(32).cost(plan) for plan in tag_library.finalists(found, (30,))}
-    tag_library_report.write_searches(found, tmp_path / "searches.tsv")
-    assert tag_library_report.read_searches(tmp_path / "searches.tsv") == found
     rows, shares = tag_library.rows(found, (30,), race), tag_library.reached(found, race)
-    tag_library_report.write_tables(rows, shares, tmp_path)
+    tag_library_report.write_all(rows, shares, found, tmp_path, "tag-library")
+    lines = (tmp_path / "tag-library-searches.tsv").read_text().splitlines()
+    assert len(lines) == 1 + sum(len(search.improvements) for search in found)
+    assert lines[1].split("\t") == ["32", CAREFUL, "0", "200", "1.0", "200", "1.0", *lines[1].split("\t")[-2:]]
     assert len((tmp_path / "tag-library.csv").read_text().splitlines()) == 1 + len(rows)
     assert len((tmp_path / "tag-library-shares.csv").read_text().splitlines()) == 1 + len(rows)
-    tag_library_report.draw(found, tmp_path / "plot.svg")
-    assert "TAG, graph" in (tmp_path / "plot.svg").read_text()
-
-
-@pytest.mark.parametrize("text", ["", "n\tagent\n", "header"])
-def test_damaged_files(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "searches.tsv"
-    tag_library_report.write_searches(searches(16, 5), path)
-    damaged = path.read_text().replace("\t200\t", "\tmany\t", 1) if text == "header" else text
-    path.write_text(damaged)
-    with pytest.raises(FormatError, match="searches"):
-        tag_library_report.read_searches(path)
+    assert "TAG, graph" in (tmp_path / "tag-library.svg").read_text()

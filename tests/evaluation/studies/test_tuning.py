@@ -12,7 +12,7 @@ from halidegym.agents.proposals import Proposal
 from halidegym.agents.tuner.trials import Trials
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.evaluation.cli import main
-from halidegym.evaluation.studies.tuning import CarelessDraws, geometric_mean
+from halidegym.evaluation.studies.tuning import CarelessDraws
 from oracle.builder_problem import SSE_AVX2
 
 
@@ -27,13 +27,6 @@ def test_draws_are_careless_and_different() -> None:
         found += batch
     assert len({proposal.state.dump() for proposal in found}) == 15
     assert {(proposal.kind, proposal.parallelism) for proposal in found} == {("careless", 2)}
-
-
-def test_the_geometric_mean_has_an_interval() -> None:
-    assert geometric_mean([2.0, 2.0]) == pytest.approx((2.0, 2.0, 2.0))
-    mean, low, high = geometric_mean([1.0, 4.0, 2.0, 2.0])
-    assert mean == pytest.approx(2.0)
-    assert 1.0 <= low < mean < high <= 4.0
 
 
 @pytest.mark.slow

@@ -1,0 +1,75 @@
+"""What may stand for a transform to plan: in suites, and in options of commands."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import Literal
+from urllib.parse import parse_qsl
+
+from halidegym.agents.agent import Agent
+from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_at_least, check_number
+
+SPACES = ("basic", "lanes", "wide")
+COSTS = ("model", "measured", "replay")
+PREFIX = "transform/"
+
+_TEXT = re.compile(rf"{PREFIX}(\d+)(?:\?(.*))?")
+
+
+@dataclasses.dataclass(frozen=True)
+class TransformName:
+    """A transform, the plans that are searched, and where their costs come from.
+
+    Attributes:
+        n: complex numbers.
+        space: of plans, see `TransformSpace`.
+        cost: "model"; "measured" on this machine; or "replay" of what was measured.
+        context: of the model.
+        database: file of measurements: of a replay all there are, else they are recorded there.
+    """
+
+    n: int
+    space: Literal["basic", "lanes", "wide"] = "basic"
+    cost: Literal["model", "measured", "replay"] = "model"
+    context: float = 0.0
+    database: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> TransformName:
+        """Read a name such as `transform/1024`, or `transform/1024?space=wide&cost=measured`.
+
+        Raises:
+            InvalidParameter: it is none.
+        """
+        found = _TEXT.fullmatch(text)
+        if not found:
+            raise InvalidParameter(f"{text!r} is no transform: write transform/1024, or transform/1024?space=lanes")
+        fields: dict[str, str] = dict(parse_qsl(found[2] or "", keep_blank_values=True))
+        unknown = set(fields) - {field.name for field in dataclasses.fields(cls)[1:]}
+        if unknown:
+            raise InvalidParameter(f"A transform has no {min(unknown)}; give space, cost, context or database: {text}")
+        for key, choices in (("space", SPACES), ("cost", COSTS)):
+            if fields.get(key, choices[0]) not in choices:
+                raise InvalidParameter(f"{key}={fields[key]} in {text}: give one of {', '.join(choices)}")
+        try:
+            context = float(fields.pop("context", "0"))
+        except ValueError as error:
+            raise InvalidParameter(f"context in {text} is no number") from error
+        name = cls(int(found[1]), context=context, **fields)  # type: ignore[arg-type]  # their values were checked
+        check_at_least(2, 65536, n=name.n)
+        check_number(0, context=name.context)
+        if context and name.cost != "model":
+            raise InvalidParameter(f"context is the model's, but costs of {text} are not; leave it out")
+        if name.cost == "replay" and not (name.database and Path(name.database).is_file()):
+            raise InvalidParameter(
+                f"{text} replays no file: give database=FILE, which `halidegym transform plan` wrote"
+            )
+        return name
+
+
+def order_of(agent: Agent) -> Literal["first", "any"]:
+    """Which open problem is decided next: any one for agents that merge equal plans, as only then they meet some again."""
+    return "any" if getattr(agent, "merge", False) else "first"

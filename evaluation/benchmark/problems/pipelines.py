@@ -1,0 +1,147 @@
+"""Pipelines to schedule."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from halidegym.agents.agent import Agent
+from halidegym.agents.plan import Plan
+from halidegym.agents.reference import Reference
+from halidegym.envs import pipelines
+from halidegym.envs.problems.fingerprint import fingerprint
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes.isolated import run_isolated
+from halidegym.envs.schedules.keys import schedule_key
+from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.timing.measurements import Comparison, TimingSettings
+from halidegym.envs.timing.timers import RecordingTimer
+from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.benchmark.problems.claims import FalseClaimError, check_equal, check_history
+from halidegym.evaluation.benchmark.problems.kind import Problem, Solution
+from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native.weights import builtin_weights, resolve_weights
+
+
+class Pipelines:
+    """Pipelines as the command line takes them."""
+
+    def takes(self, name: str) -> bool:
+        """Any name."""
+        return True
+
+    def check(self, name: str) -> None:
+        """See `ProblemKind`; what a file of the user has is seen when it is read."""
+        if ":" not in name and not pipelines.is_name(name) and not Path(name).is_file():
+            raise InvalidParameter(
+                f"There is no pipeline {name!r}; `halidegym list` shows the names, and file.py:function stands for yours"
+            )
+
+    def is_shared(self, name: str) -> bool:
+        """Whether it is a registered one."""
+        return pipelines.is_name(name)
+
+    def measures(self, name: str) -> bool:
+        """Never: costs are the model's, and agents that measure say so."""
+        return False
+
+    def load(self, name: str, target: str, parallelism: int) -> Problem:
+        """See `ProblemKind`."""
+        return _Pipeline(load_problem(name, target=target, parallelism=parallelism))
+
+    def compare(
+        self,
+        name: str,
+        target: str,
+        parallelism: int,
+        found: Mapping[str, Solution],
+        settings: TimingSettings,
+        rounds: int,
+    ) -> dict[str, Comparison]:
+        """See `ProblemKind`."""
+        problem = run_isolated(load_problem, name, target=target, parallelism=parallelism)
+        (base, baseline), *others = ((key, _schedule(problem, solution)) for key, solution in found.items())
+        with contextlib.closing(RecordingTimer(settings=settings)) as timer:
+            if not others:
+                timing = timer.time(problem, baseline)
+                return {base: Comparison(1.0, 1.0, 1.0, timing, timing)}
+            compared = timer.compare_all(problem, [schedule for _, schedule in others], baseline, rounds=rounds)
+        of_baseline = {base: Comparison(1.0, 1.0, 1.0, compared[0].b, compared[0].b)}
+        return of_baseline | {key: comparison for (key, _), comparison in zip(others, compared, strict=True)}
+
+
+class _Pipeline:
+    def __init__(self, problem: SchedulingProblem) -> None:
+        self._problem = problem
+
+    @property
+    def hash(self) -> str:
+        return self._problem.hash
+
+    def solve(self, agent: Agent, seed: int, budget: Mapping[str, Any]) -> Solution:
+        plan = agent.plan(self._problem, seed=seed, **budget)
+        if not isinstance(plan, Plan):
+            raise FormatError(f"{type(agent).__name__} returned a {type(plan).__name__}, not a Plan")
+        reference = plan.schedule.scheduled if isinstance(plan.schedule, ReferenceSchedule) else b""
+        return Solution(
+            self.hash,
+            schedule_key(self._problem, plan.schedule),
+            plan.to_document(),
+            base64.b64encode(reference).decode(),
+        )
+
+    def verify(self, found: Solution, agent: Agent | None, again: bool) -> bool:
+        if not found.scheduled:
+            self._check_plan(found)
+        elif not isinstance(agent, Reference):
+            raise FalseClaimError("it has the schedule of a reference autoscheduler, but its agent is none")
+        else:
+            self._check_reference(found, agent if again else None)
+        return again or not found.scheduled
+
+    def _check_plan(self, found: Solution) -> None:
+        plan, weights = _replayed(self._problem, found), builtin_weights()
+        here = fingerprint(self._problem.with_parallelism(plan.fingerprint.parallelism), weights)
+        check_equal("fingerprint", plan.fingerprint, here)
+        space = plan.rules.space(plan.schedule.problem, resolve_weights(None))
+        for candidate in (*plan.candidates, *plan.pass_candidates):
+            state = space.initial_state()
+            for action in candidate.actions:
+                state = state.apply(action)
+            check_equal("cost", candidate.cost, state.cost())
+        check_equal("cost", plan.cost, plan.candidates[0].cost)
+        texts = {"cpp": plan.schedule.cpp(), "loop_nest": plan.loop_nest}
+        check_equal("schedule", found.plan["schedule"], texts)
+        check_equal("schedule_key", found.schedule_key, schedule_key(self._problem, plan.schedule))
+        check_history(plan.history, plan.candidates, plan.evaluations)
+
+    def _check_reference(self, found: Solution, agent: Reference | None) -> None:
+        key = schedule_key(self._problem, _schedule(self._problem, found))
+        check_equal("schedule_key", found.schedule_key, key)
+        if agent is not None:
+            plan = agent.plan(self._problem, seed=found.plan["seed"])
+            check_equal("cost", found.plan["cost"], plan.cost)
+            check_equal("schedule", found.plan["schedule"]["cpp"], plan.schedule.cpp())
+
+
+def _schedule(problem: SchedulingProblem, found: Solution) -> Schedule | ReferenceSchedule:
+    """The schedule, made anew for a problem that was read in a fresh process.
+
+    Raises:
+        FormatError: the plan is damaged.
+        InvalidParameter: it is of another problem, or takes an illegal decision.
+    """
+    if not found.scheduled:
+        return _replayed(problem, found).schedule
+    texts, name = found.plan["schedule"], found.plan["agent"].partition("(")[0]
+    return ReferenceSchedule(problem, name, texts["cpp"], texts["loop_nest"], base64.b64decode(found.scheduled))
+
+
+def _replayed(problem: SchedulingProblem, found: Solution) -> Plan:
+    """The plan, its schedule made anew from its decisions; see `_schedule`."""
+    cores = found.plan["fingerprint"].get("parallelism", problem.parallelism)
+    return Plan.from_document(found.plan, problem.with_parallelism(cores), "the plan")

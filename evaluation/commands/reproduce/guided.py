@@ -1,0 +1,46 @@
+"""`halidegym reproduce guided`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from halidegym.envs.pipelines.generated import name_of
+from halidegym.evaluation.arguments.paths import OutputFolder
+from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.pages import write_table
+from halidegym.evaluation.output.progress import steps_bar
+from halidegym.evaluation.papers.guided_searches import HEADER, guided_searches, lines
+from halidegym.evaluation.papers.learned_agents import append_runs, compare, read_runs
+
+
+@click.command("guided")
+@click.option("--policy", default="default", show_default=True,
+              help="Name of a policy of the package, or the path of its file.")  # fmt: skip
+@click.option("--first", type=click.IntRange(min=0), default=300, show_default=True,
+              help="Number of the first pipeline of random-validation-v1.")  # fmt: skip
+@click.option("--pipelines", type=click.IntRange(min=1), default=12, show_default=True, help="So many of them.")
+@click.option("--seeds", type=click.IntRange(min=1), default=2, show_default=True, help="Runs of each agent.")
+@click.option("--output", type=OutputFolder(), required=True,
+              help="Folder of the runs, which are not made again, and of the table.")  # fmt: skip
+def guided(policy: str, first: int, pipelines: int, seeds: int, output: Path) -> None:
+    """Compare the ways to search with a policy, at equal evaluations, on validation pipelines.
+
+    Files: guided-runs.tsv has every run; guided-searches.csv the table made of them.
+    """
+    entrants = guided_searches(policy)
+    path = output / "guided-runs.tsv"
+    names = [name_of("validation", first + i) for i in range(pipelines)]
+    with steps_bar(pipelines * len(entrants)) as on_step:
+        for _ in append_runs(
+            path, compare(names, entrants, seeds=range(seeds), known=read_runs(path), on_step=on_step)
+        ):
+            pass
+    table = lines([run for run in read_runs(path) if run.pipeline in names])
+    write_table(output / "guided-searches.csv", HEADER, table)
+    shown = Table(*name_columns(HEADER[0]), *number_columns(*HEADER[1:]), box=None)
+    for line in table:
+        shown.add_row(*line)
+    output_console().print(shown)

@@ -1,0 +1,40 @@
+"""Run times of schedules as people read them, in cells of tables."""
+
+from __future__ import annotations
+
+import math
+
+from halidegym.envs.timing.measurements import Comparison, Timing
+
+
+def median_ms(timing: Timing | None) -> str:
+    """The median in milliseconds, with half the range of its middle half of samples."""
+    if timing is None or timing.outcome != "ok":
+        return "-"
+    return f"{timing.median_s * 1e3:.3f} ± {timing.spread * 50:.1f} %"
+
+
+def least_ms(timing: Timing | None) -> str:
+    """The least run time in milliseconds."""
+    return "-" if timing is None or timing.outcome != "ok" else f"{timing.min_s * 1e3:.3f}"
+
+
+def speed(comparison: Comparison | None) -> str:
+    """How many times as fast as another schedule, with the interval; nothing where either failed."""
+    if comparison is None or math.isnan(comparison.ratio):
+        return "-"
+    return f"{comparison.ratio:.3f} [{comparison.low:.3f}, {comparison.high:.3f}]"
+
+
+def outcome(timing: Timing | None, failure: str) -> str:
+    """How the measurement went, or why there was none, in a few words."""
+    if timing is None:
+        return f"no schedule: {_first_line(failure)}"
+    if timing.outcome != "ok":
+        return f"{timing.outcome}: {_first_line(timing.error)}"
+    return "disturbed" if timing.is_disturbed else "ok"
+
+
+def _first_line(text: str) -> str:
+    lines = text.splitlines() or [""]
+    return lines[0] if len(lines[0]) <= 100 else lines[0][:99] + "…"

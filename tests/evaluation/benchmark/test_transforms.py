@@ -1,0 +1,106 @@
+"""Suites of transforms: the same engine, cells, reports and validation as for pipelines."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks_for_tests import cell_files, halidegym, run_suite, write_suite
+from halidegym.evaluation.arguments.transform import TransformName
+from halidegym.evaluation.benchmark.problems import kind_of
+from halidegym.evaluation.benchmark.report.groups import groups_of
+from halidegym.evaluation.benchmark.run import Run
+from halidegym.native._core import InvalidParameter, TransformSpace, available_lanes
+
+MODEL, MEASURED = "transform/64?space=lanes", "transform/16?cost=measured"
+AGENTS = {
+    "DP": {"agent": "DynamicProgramming", "parameters": {"rounds": 1}, "deterministic": True, "budgets": []},
+    "TAG": {"agent": "TAG", "deterministic": True},
+}
+SETTINGS = {
+    "pipelines": [MODEL, MEASURED],
+    "baseline": "DP",
+    "budgets": [{"evaluations": 40}],
+    "agents": AGENTS,
+    "measurement": {"rounds": 6},
+    "target": None,
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_suite(tmp_path_factory.mktemp("transforms"), **SETTINGS)
+
+
+def test_the_model_s_optimum_is_the_baseline_and_measured_plans_are_counted(run: Path) -> None:
+    found = {(file["cell"]["pipeline"], file["cell"]["agent"]): file["plan"] for file in cell_files(run).values()}
+    space = TransformSpace(64, space="lanes", lanes=available_lanes())
+    assert found[MODEL, "DP"]["cost"] == space.optimum()[0]
+    assert (found[MODEL, "TAG"]["evaluations"], found[MODEL, "TAG"]["measurements"]) == (40, None)
+    assert found[MODEL, "TAG"]["fingerprint"]["order"] == "any"
+    assert kind_of(MEASURED).measures(MEASURED) and not kind_of(MODEL).measures(MODEL)
+    assert found[MEASURED, "DP"]["measurements"] > 0 and found[MEASURED, "TAG"]["measurements"] > 0
+    (group,) = groups_of(Run(run))
+    assert all(ratio <= 1 + 1e-12 for ratio in group.cost_ratios("TAG")[MODEL])
+    assert all(len(group.speedups(agent)) == 2 for agent in AGENTS)
+
+
+def test_they_are_reported_and_validated(run: Path, tmp_path: Path) -> None:
+    assert halidegym("report", run, "--output", tmp_path / "report").exit_code == 0
+    assert MEASURED in (tmp_path / "report" / "tables" / "1-times.csv").read_text()
+    result = halidegym("validate", run)
+    assert (result.exit_code, "2 replayed, 4 believed, 0 failed, 0 false" in result.output) == (0, True), result.output
+    for change in ({"cost": 1e-3}, {"text": "codelet 1"}, {"candidates": []}):
+        copy = tmp_path / next(iter(change))
+        shutil.copytree(run, copy)
+        path = next((copy / "cells").glob("transform_64*TAG*"))
+        document = json.loads(path.read_text())
+        document["plan"] |= change
+        path.write_text(json.dumps(document))
+        assert halidegym("validate", copy).exit_code == 1
+
+
+def test_measured_plans_are_replayed_from_a_record(tmp_path: Path) -> None:
+    database, n = tmp_path / "record.db", 16
+    name = f"transform/{n}?cost=measured&database={database}"
+    agents = {"random": {"agent": "RandomSearch", "deterministic": True}, "DP": AGENTS["DP"]}
+    settings = SETTINGS | {"agents": agents, "baseline": "random", "measurement": None}
+    measured = Run(run_suite(tmp_path, **settings | {"pipelines": [name]}))
+    (tmp_path / "again").mkdir()
+    replayed = run_suite(tmp_path / "again", **settings | {"pipelines": [name.replace("cost=measured", "cost=replay")]})
+    for first, second in zip(measured.results().values(), Run(replayed).results().values(), strict=True):
+        assert (first.cell["agent"], first.cost) == (second.cell["agent"], second.cost)
+        assert first.schedule_key == second.schedule_key != ""
+    assert not kind_of(name).is_shared(name) and kind_of(MODEL).is_shared(MODEL)
+    assert "2 replayed, 0 believed" in halidegym("validate", replayed).output
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("transform/", "is no transform"),
+        ("transform/x", "is no transform"),
+        ("transform/1", "n=1"),
+        ("transform/64?size=3", "has no size"),
+        ("transform/64?space=huge", "give one of basic, lanes, wide"),
+        ("transform/64?cost=guess", "give one of model, measured, replay"),
+        ("transform/64?context=a", "is no number"),
+        ("transform/64?context=1&cost=measured", "leave it out"),
+        ("transform/64?cost=replay", "replays no file"),
+    ],
+)
+def test_bad_names_are_refused(name: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        TransformName.parse(name)
+    result = halidegym("bench", write_suite(tmp_path, pipelines=[name]), "--output", tmp_path / "run")
+    assert (result.exit_code, message in " ".join(result.output.split())) == (2, True), result.output
+
+
+def test_pipelines_that_agents_cannot_plan_fail_alone(tmp_path: Path) -> None:
+    agents = AGENTS | {"policy": {"agent": "PolicyAgent", "deterministic": True}}
+    run = run_suite(tmp_path, **SETTINGS | {"agents": agents, "pipelines": [MODEL], "measurement": None})
+    failures = [file["failure"] for file in cell_files(run).values() if file["failure"]]
+    assert len(failures) == 1 and "schedules pipelines only" in failures[0]

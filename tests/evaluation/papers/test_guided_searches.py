@@ -1,0 +1,37 @@
+"""The comparison of the ways to search with a policy: its entrants, and its table."""
+
+from __future__ import annotations
+
+from halidegym.evaluation.papers.guided_searches import EVALUATIONS, HEADER, guided_searches, lines
+from halidegym.evaluation.papers.learned_agents import BEAM, GREEDY, Run
+
+
+def _run(pipeline: str, agent: str, cost: float, seed: int = 0) -> Run:
+    return Run(pipeline, agent, "default", seed, cost, 9, 9, 4, 1.0)
+
+
+def test_every_search_has_every_budget() -> None:
+    entrants = guided_searches("default")
+    assert list(entrants)[:2] == [BEAM, GREEDY]
+    by_budget = [{name.rpartition(", ")[0] for name, e in entrants.items() if e.evaluations == n} for n in EVALUATIONS]
+    assert by_budget[0] == by_budget[1] and len(by_budget[0]) == (len(entrants) - 2) / 2
+    assert len({repr(entrant.agent) for entrant in entrants.values()}) == 2 + len(by_budget[0])
+
+
+def test_costs_are_compared_with_guided_replay_of_the_same_budget() -> None:
+    runs = [
+        *(_run(pipeline, agent, cost) for pipeline in "ab" for agent, cost in ((BEAM, 2.0), (GREEDY, 4.0))),
+        *(_run(pipeline, "guided replay, 2,000 evaluations", 2.0) for pipeline in "ab"),
+        _run("a", "SGBS, 2,000 evaluations", 1.0, seed=0),
+        _run("a", "SGBS, 2,000 evaluations", 4.0, seed=1),
+        _run("b", "SGBS, 2,000 evaluations", 8.0),
+    ]
+    beam, _greedy, replay, ours = lines(runs)
+    assert all(len(line) == len(HEADER) for line in (beam, replay, ours))
+    assert beam[:6] == (BEAM, "-", "0.500", "1.000", "-", "-")
+    assert replay[:6] == ("guided replay", "2,000", "0.500", "1.000", "-", "-")
+    # As cheap on one pipeline, where the mean of both seeds counts, and four times as dear on the other.
+    assert ours[:5] == ("SGBS", "2,000", "1.000", "2.000", "2.000")
+    low, high = (float(end) for end in ours[5].split(" to "))
+    assert 1.0 <= low <= 2.0 <= high <= 4.0
+    assert ours[6:] == ("0", "1", "9", "4")
