@@ -11,13 +11,19 @@ from pathlib import Path
 import pytest
 
 PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "other-frameworks.md").read_text()
-LIBRARIES = {"TorchRL": "torchrl", "RLlib": "ray"}
+#: What the snippets import, themselves or through the frameworks: ray comes without what its RLlib needs.
+LIBRARIES = {
+    "TorchRL": ("torchrl", "tensordict"),
+    "RLlib": ("ray", "tree", "lz4", "ormsgpack", "tensorboardX"),
+    "PufferLib": ("pufferlib", "gym", "psutil"),
+}
 
 
 @pytest.mark.parametrize("heading", LIBRARIES)
 def test_snippet(heading: str, tmp_path: Path) -> None:
-    if importlib.util.find_spec(LIBRARIES[heading]) is None:
-        pytest.skip(f"{LIBRARIES[heading]} is not installed")
+    missing = [name for name in LIBRARIES[heading] if importlib.util.find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not installed")
     section = PAGE[PAGE.index(f"## {heading}\n") :]
     found = re.search(r"```python\n(.*?)```", section, re.DOTALL)
     assert found is not None

@@ -27,6 +27,12 @@ PPO: dict[str, Any] = {
     "learning_rate": 0.001, "clip": 0.2, "entropy": 0.01, "final_entropy": 0.001, "value_weight": 0.5,
     "gradient_norm": 0.5, "threads": 1, "network": {"width": 16, "rounds": 1},
 }  # fmt: skip
+DQN: dict[str, Any] = {
+    **{key: PPO[key] for key in ("seed", "pipelines", "target", "parallelism", "max_decisions", "threads", "network")},
+    "num_envs": 2, "rollout_steps": 16, "steps": 96, "buffer": 60, "warm_up": 8, "batch": 8, "updates": 1,
+    "n_steps": 2, "target_steps": 8, "learning_rate": 0.001, "gradient_norm": 1.0, "epsilon": 0.5,
+    "final_epsilon": 0.1, "exploration": 0.5, "judging": {"samples": 2, "temperature": 0.1, "every": 2},
+}  # fmt: skip
 COST_MODEL: dict[str, Any] = {
     "seed": 0, "start": "shipped", "loss": "log_time", "epochs": 6, "patience": 6, "groups": 4, "learning_rate": 0.003,
     "final_learning_rate": 0.0001, "members": 1, "threads": 1, "device": "cpu",
@@ -46,3 +52,16 @@ FEW: dict[str, Any] = {
 def collect_few(folder: Path) -> None:
     """Plans of a hasty teacher."""
     list(collect(DataSettings.model_validate(FEW), folder, workers=1))
+
+
+def toys(num_envs: int = 2) -> Any:
+    """Environments of two toys as stable-baselines3 takes them; their room is too small for some states' decisions."""
+    import gymnasium as gym
+
+    from halidegym.training.adapters.sb3 import ScheduleVecEnv
+
+    envs = gym.make_vec(
+        "HalideSchedule-v0", num_envs=num_envs, pipeline=["toy_stencils", "toy_blur"], autoreset_mode="SameStep",
+        target=PPO["target"], parallelism=16, max_decisions=24,
+    )  # fmt: skip
+    return ScheduleVecEnv(envs)

@@ -6,21 +6,37 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from halidegym.agents.learned.policy_agent import PolicyAgent
-from halidegym.training.data.shard import TaughtProblem
+from halidegym.native._core import Space
 from halidegym.training.imitation.settings import RolloutSettings
 
 SCORE = "rollouts/log_ratio_to_greedy"
 """The figure that chooses between policies: lower is better."""
 
 
-def roll_out(policy: Path, taught: Sequence[TaughtProblem], settings: RolloutSettings) -> Mapping[str, float]:
+class Planned(Protocol):
+    """A problem that others have scheduled."""
+
+    @property
+    def greedy_cost(self) -> float:
+        """Cost of greedy search's schedule."""
+
+    @property
+    def beam_cost(self) -> float:
+        """Cost of a beam's schedule."""
+
+    def space(self) -> Space:
+        """The space of its schedules."""
+
+
+def roll_out(policy: Path, problems: Sequence[Planned], settings: RolloutSettings) -> Mapping[str, float]:
     """Cost ratios of a policy's schedules, geometric means over the problems.
 
     Returns:
-        Of each way to draw schedules, their cost / that of greedy search and of the teacher's beam; and `SCORE`, the mean
-        logarithm of the ratios to greedy search over the two ways that draw several.
+        Of each way to draw schedules, their cost / that of greedy search and of the beam; and `SCORE`, the mean logarithm of
+        the ratios to greedy search over the two ways that draw several.
     """
     drawn = {
         "blind_argmax": PolicyAgent(policy=policy, samples=1, temperature=0.0),
@@ -28,15 +44,36 @@ def roll_out(policy: Path, taught: Sequence[TaughtProblem], settings: RolloutSet
         "blind_best": PolicyAgent(policy=policy, samples=settings.samples),
         "shortlist_best": PolicyAgent(policy=policy, samples=settings.samples, shortlist=settings.shortlist),
     }
+    return _ratios(problems, drawn, judged_by=("blind_best", "shortlist_best"))
+
+
+def roll_out_blind(
+    policy: Path, problems: Sequence[Planned], *, samples: int, temperature: float
+) -> Mapping[str, float]:
+    """The same of a policy whose child-reading head has not learned: its favourites, and the best of some draws.
+
+    Returns:
+        As `roll_out`; `SCORE` is the mean over both ways.
+    """
+    drawn = {
+        "blind_argmax": PolicyAgent(policy=policy, samples=1, temperature=0.0),
+        "blind_best": PolicyAgent(policy=policy, samples=samples, temperature=temperature),
+    }
+    return _ratios(problems, drawn, judged_by=tuple(drawn))
+
+
+def _ratios(
+    problems: Sequence[Planned], drawn: Mapping[str, PolicyAgent], judged_by: Sequence[str]
+) -> Mapping[str, float]:
     logs: dict[str, list[float]] = {name: [] for name in drawn}
-    for problem in taught:
+    for problem in problems:
         space = problem.space()
         for name, agent in drawn.items():
             logs[name].append(math.log(agent.solve(space).cost / problem.greedy_cost))
-    beam = statistics.fmean(math.log(problem.beam_cost / problem.greedy_cost) for problem in taught)
+    beam = statistics.fmean(math.log(problem.beam_cost / problem.greedy_cost) for problem in problems)
     means = {name: statistics.fmean(values) for name, values in logs.items()}
     return {
         **{f"rollouts/{name}_of_greedy": math.exp(mean) for name, mean in means.items()},
         **{f"rollouts/{name}_of_beam": math.exp(mean - beam) for name, mean in means.items()},
-        SCORE: (means["blind_best"] + means["shortlist_best"]) / 2,
+        SCORE: statistics.fmean(means[name] for name in judged_by),
     }

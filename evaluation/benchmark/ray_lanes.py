@@ -70,7 +70,7 @@ def looks_at_the_clock(cell: Cell, suite: Suite) -> bool:
     is_unit = cell.agent == suite.baseline and any(budget.baseline_seconds is not None for budget in budgets)
     is_limited = cell.budget is not None and bool(cell.budget.seconds or cell.budget.baseline_seconds)
     agent = load_agent(cell.settings.agent, cell.settings.parameters, cell.settings.preset)
-    return is_unit or is_limited or agent.measures
+    return is_unit or is_limited or agent.measures or kind_of(cell.pipeline).measures(cell.pipeline)
 
 
 def _problem(cell: Cell) -> Problem | None:

@@ -28,7 +28,7 @@ from halidegym.training.networks.padded import Unpadded, pad, unpad
 Masks: TypeAlias = NDArray[np.bool_] | Tensor | None
 
 #: As sb3-contrib masks: logits that leave no probability, and are finite.
-_ILLEGAL = -1e8
+ILLEGAL = -1e8
 
 
 class Unpad(BaseFeaturesExtractor):
@@ -76,7 +76,7 @@ class PointerPolicy(MaskableActorCriticPolicy):
         Raises:
             InvalidParameter: the observations lack what the network reads.
         """
-        _check_keys(observation_space, reads_children)
+        check_keys(observation_space, "PointerPolicy", reads_children)
         self.network_config = network or NetworkConfig()
         self.reads_children = reads_children
         self._num_actions = int(action_space.n)
@@ -129,19 +129,25 @@ class PointerPolicy(MaskableActorCriticPolicy):
 
     def _outputs(self, obs: Any) -> tuple[Tensor, Tensor]:
         unpadded: Any = self.extract_features(obs)
-        network, states = self.network, unpadded.states
+        return self._through(self.network, unpadded)
+
+    def _through(self, network: PolicyNetwork, unpadded: Unpadded) -> tuple[Tensor, Tensor]:
+        """Logits [B, actions] and values [B, 1]."""
         encoded = network.encode(unpadded.problems)
-        context = network.context(encoded, states)
+        context = network.context(encoded, unpadded.states)
         head = network.child_logits if self.reads_children else network.blind_logits
-        logits = pad(head(encoded, context, unpadded.decisions), unpadded, self._num_actions, _ILLEGAL)
-        values = -network.value(context, states, unpadded.relative_cost)
+        logits = pad(head(encoded, context, unpadded.decisions), unpadded, self._num_actions, ILLEGAL)
+        values = -network.value(context, unpadded.states, unpadded.relative_cost)
         return logits, values.unsqueeze(1)
 
     def _rate(self, obs: Any, action_masks: Masks) -> tuple[MaskableDistribution, Tensor]:
         logits, values = self._outputs(obs)
+        return self._distribution(logits, action_masks), values
+
+    def _distribution(self, logits: Tensor, action_masks: Masks) -> MaskableDistribution:
         distribution = self.action_dist.proba_distribution(action_logits=logits)
         distribution.apply_masking(action_masks)
-        return distribution, values
+        return distribution
 
     def _build(self, lr_schedule: Any) -> None:
         self.network = PolicyNetwork(self.network_config)
@@ -155,9 +161,14 @@ class PointerPolicy(MaskableActorCriticPolicy):
         return {**parameters, "network": self.network_config, "reads_children": self.reads_children}
 
 
-def _check_keys(space: spaces.Dict, reads_children: bool) -> None:
+def check_keys(space: spaces.Dict, policy: str, reads_children: bool = False) -> None:
+    """Refuse observations that a policy of this name cannot read.
+
+    Raises:
+        InvalidParameter: the observations lack what its network reads.
+    """
     if not isinstance(space, spaces.Dict) or "decision_stage" not in space.spaces:
-        raise InvalidParameter(f"PointerPolicy reads observations of HalideSchedule-v0; the environment's are {space}")
+        raise InvalidParameter(f"{policy} reads observations of HalideSchedule-v0; the environment's are {space}")
     if reads_children and "decision_features" not in space.spaces:
         raise InvalidParameter(
             "reads_children=True: the observations have no decision_features; make the environment with "

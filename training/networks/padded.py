@@ -138,14 +138,14 @@ def _decisions(observation: Mapping[str, Tensor], first: Tensor, loops: int) -> 
     children = observation.get("decision_features")
     ragged = Decisions(
         state=state,
-        descriptors=_with_loops(rows, loops),
+        descriptors=with_loops(rows, loops),
         stage=torch.where(level < 0, -1, level + first[state]),
         child_features=None if children is None else _rows(children, NUM_CHILD_FEATURES)[state, action],
     )
     return ragged, action
 
 
-def _with_loops(rows: Tensor, loops: int) -> Tensor:
+def with_loops(rows: Tensor, loops: int) -> Tensor:
     """Descriptors with trip counts of so many loops, the innermost ones; 0 where the rows have no more."""
     given = (rows.shape[1] - _HEAD - _SUMS) // 3
     if given == loops:

@@ -66,6 +66,9 @@ class ProblemKind(Protocol):
     def is_shared(self, name: str) -> bool:
         """Whether it is the same everywhere, and making it reads no file and runs no code of a user."""
 
+    def measures(self, name: str) -> bool:
+        """Whether costs are times that are taken during a search, so that nothing else should run beside it."""
+
     def load(self, name: str, target: str, parallelism: int) -> Problem:
         """Make the problem, in a process that has made no Funcs yet."""
 

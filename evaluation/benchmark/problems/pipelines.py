@@ -45,6 +45,10 @@ class Pipelines:
         """Whether it is a registered one."""
         return pipelines.is_name(name)
 
+    def measures(self, name: str) -> bool:
+        """Never: costs are the model's, and agents that measure say so."""
+        return False
+
     def load(self, name: str, target: str, parallelism: int) -> Problem:
         """See `ProblemKind`."""
         return _Pipeline(load_problem(name, target=target, parallelism=parallelism))

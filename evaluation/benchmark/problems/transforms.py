@@ -43,6 +43,10 @@ class Transforms:
         """Whether it reads no record."""
         return "database" not in name
 
+    def measures(self, name: str) -> bool:
+        """Whether its name says so."""
+        return TransformName.parse(name).cost == "measured"
+
     def load(self, name: str, target: str, parallelism: int) -> Problem:
         """See `ProblemKind`; plans are for one core of this machine, whatever the target."""
         return _Transform(TransformName.parse(name))

@@ -21,7 +21,7 @@ AXES: tuple[Axis, ...] = ("evaluations", "seconds")
 
 _PALETTE = (
     "#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c564b", "#6a3d9a",
-    "#b2df8a", "#e31a1c", "#1f78b4", "#33a02c", "#fb9a99", "#fdbf6f",
+    "#b2df8a", "#e31a1c", "#1f78b4", "#33a02c", "#fb9a99", "#fdbf6f", "#17becf", "#bcbd22", "#cab2d6", "#b15928",
 )  # fmt: skip
 _POINTS = 200
 _WORST_SHOWN = 4.0  # of profiles, times the best

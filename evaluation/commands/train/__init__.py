@@ -6,6 +6,7 @@ import click
 
 from halidegym.evaluation.commands.train.cost_model import cost_model
 from halidegym.evaluation.commands.train.data import data
+from halidegym.evaluation.commands.train.dqn import dqn
 from halidegym.evaluation.commands.train.expert import expert
 from halidegym.evaluation.commands.train.imitate import imitate
 from halidegym.evaluation.commands.train.ppo import ppo
@@ -19,5 +20,5 @@ def train() -> None:
     """
 
 
-for command in (data, imitate, expert, ppo, cost_model):
+for command in (data, imitate, expert, ppo, dqn, cost_model):
     train.add_command(command)

@@ -19,8 +19,8 @@ from halidegym.evaluation.output.progress import phases_bar
 def ppo(config: str, output: Path) -> None:
     """Train a policy by proximal policy optimization, on episodes of its own.
 
-    Rewards are costs of the cost model, or run times. The policy of the last rollout is kept as policy.npz, with the curve
-    beside it. The same command goes on where Ctrl-C or worse has ended it.
+    Rewards are costs of the cost model, or run times. The best policy by rollouts is kept as policy.npz, or the last one if
+    nothing judges them, with the curve beside it. The same command goes on where Ctrl-C or worse has ended it.
     """
     from halidegym.training.ppo.settings import PPOSettings
     from halidegym.training.ppo.train import train_ppo
@@ -29,4 +29,4 @@ def ppo(config: str, output: Path) -> None:
     settings = load_settings(PPOSettings, config)
     with phases_bar() as (on_begin, on_step):
         result = train_ppo(settings, output, on_begin=on_begin, on_step=on_step)
-    print_result(result, "last")
+    print_result(result, "last" if settings.judging is None else "best")

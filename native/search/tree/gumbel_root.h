@@ -17,7 +17,7 @@ namespace halidegym {
 
 // Some decisions of the root that a search has a budget for: drawn without repetition from a policy, tried in turn, and
 // halved again and again by what came of them, until one is left (Danihelka et al. 2022, "Policy improvement by
-// planning with Gumbel", sections 3 and 4). Made for budgets below the number of decisions.
+// planning with Gumbel"). Made for budgets below the number of decisions.
 template <typename Decision>
 class GumbelRoot {
 public:

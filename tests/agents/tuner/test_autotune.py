@@ -200,12 +200,12 @@ def test_a_problem_with_few_schedules_ends(blur: SchedulingProblem) -> None:
 
 def test_what_was_recorded_is_repeated_bit_for_bit(blur: SchedulingProblem, tmp_path: Path) -> None:
     settings = TimingSettings(time_limit_s=0.02, patience_s=0.01, threads=1)
-    agent = Autotune(batch=3, first=6, proposals=6, finalists=2, parallelisms=(2,))
+    agent = Autotune(batch=2, first=2, proposals=4, finalists=2, parallelisms=(2,))
     with tuning_timer(tmp_path / "times.db", settings) as timer:
-        begun = tune(blur, timer, agent, measurements=3)
-        plan = tune(blur, timer, agent, measurements=9)
-    assert begun.measurements == 3
-    replayed = tune(blur, Replay(tmp_path / "times.db"), agent, measurements=9)
+        begun = tune(blur, timer, agent, measurements=2)
+        plan = tune(blur, timer, agent, measurements=4)
+    assert begun.measurements == 2
+    replayed = tune(blur, Replay(tmp_path / "times.db"), agent, measurements=4)
     assert replayed.candidates == plan.candidates
     assert replayed.finalists == plan.finalists
     assert (replayed.run_time, replayed.baseline_time) == (plan.run_time, plan.baseline_time)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ COMMAND = "from halidegym.evaluation.cli import main; main()"
 
 AGENTS = """
 import os
+import time
 from dataclasses import dataclass
 from halidegym.agents import Agent, Greedy
 
@@ -41,7 +43,7 @@ class Dies(Good):
 class Hangs(Good):
     def search(self, problem, budget, seed, on_progress=None, timer=None):
         while True:
-            pass
+            time.sleep(1)
 
 class NoPlan(Good):
     def search(self, problem, budget, seed, on_progress=None, timer=None):
@@ -135,14 +137,15 @@ def test_failing_cells_stop_nothing(tmp_path: Path) -> None:
 
 
 def test_a_further_agent_runs_alone(run: Path, tmp_path: Path) -> None:
-    own = run_suite(tmp_path)
+    suite, own = write_suite(tmp_path), tmp_path / "run"
+    shutil.copytree(run, own)
     before = {path: path.stat().st_mtime_ns for path in own.glob("cells/*.json")}
-    result = halidegym("bench", tmp_path / "toys.yaml", "--output", own, "--agent", "descent=Greedy")
+    result = halidegym("bench", suite, "--output", own, "--agent", "descent=Greedy")
     assert result.exit_code == 0, result.output
     assert set(own.glob("cells/*.json")) > set(before)
     assert all(path.stat().st_mtime_ns == modified for path, modified in before.items())
     assert "descent" in Run(own).suite.agents
-    refused = halidegym("bench", tmp_path / "toys.yaml", "--output", own, "--agent", "descent=RandomSearch")
+    refused = halidegym("bench", suite, "--output", own, "--agent", "descent=RandomSearch")
     assert (refused.exit_code, "another agent descent" in refused.output) == (2, True)
 
 

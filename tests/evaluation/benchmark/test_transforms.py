@@ -41,6 +41,7 @@ def test_the_model_s_optimum_is_the_baseline_and_measured_plans_are_counted(run:
     assert found[MODEL, "DP"]["cost"] == space.optimum()[0]
     assert (found[MODEL, "TAG"]["evaluations"], found[MODEL, "TAG"]["measurements"]) == (40, None)
     assert found[MODEL, "TAG"]["fingerprint"]["order"] == "any"
+    assert kind_of(MEASURED).measures(MEASURED) and not kind_of(MODEL).measures(MODEL)
     assert found[MEASURED, "DP"]["measurements"] > 0 and found[MEASURED, "TAG"]["measurements"] > 0
     (group,) = groups_of(Run(run))
     assert all(ratio <= 1 + 1e-12 for ratio in group.cost_ratios("TAG")[MODEL])

@@ -16,7 +16,7 @@ from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.evaluation.cli import main
 from halidegym.training.data.collection import load_split
 from processes_for_tests import kill_after_the_first
-from trainings_for_tests import EXPERT, IMITATE, PPO, collect_few
+from trainings_for_tests import DQN, EXPERT, IMITATE, PPO, collect_few
 
 
 def halidegym(*arguments: str | Path) -> Result:
@@ -80,11 +80,14 @@ def test_expert_iteration_improves_labels_and_goes_on_when_killed(imitated: Path
 
 
 @pytest.mark.slow
-def test_ppo_that_was_killed_goes_on_with_the_same_curve(tmp_path: Path) -> None:
-    start = "ppo", "--config", config(tmp_path, {**PPO, "steps": 320})
+@pytest.mark.parametrize(("recipe", "settings", "kept"), [("ppo", PPO, "last"), ("dqn", DQN, "best")])
+def test_learning_from_rewards_that_was_killed_goes_on_with_the_same_curve(
+    tmp_path: Path, recipe: str, settings: Mapping[str, Any], kept: str
+) -> None:
+    start = recipe, "--config", config(tmp_path, {**settings, "steps": 320})
     result = halidegym(*start, "--output", tmp_path / "whole")
     assert result.exit_code == 0, result.output
-    assert f"The last policy: {tmp_path / 'whole/policy.npz'}" in result.output.replace("\n", "")
+    assert f"The {kept} policy: {tmp_path / 'whole/policy.npz'}" in result.output.replace("\n", "")
     killed = (*start, "--output", tmp_path / "killed")
     kill_after_the_first(tmp_path / "killed/checkpoint.pt", "train", *killed)
     assert halidegym(*killed).exit_code == 0
@@ -103,6 +106,22 @@ def test_ppo_that_was_killed_goes_on_with_the_same_curve(tmp_path: Path) -> None
 )
 def test_ppo_out_of_range_ends_with_status_2(tmp_path: Path, change: Mapping[str, Any], message: str) -> None:
     result = halidegym("ppo", "--config", config(tmp_path, {**PPO, **change}), "--output", tmp_path / "run")
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"clip": 0.2}, "clip is no setting"),
+        ({"batch": 100}, "batch=100 exceeds buffer=60"),
+        ({"pipelines": ["random-validation-v1/0"]}, "random-validation-v1/0 is held out"),
+        ({"start": "nowhere", "start_temperature": 0.1}, "start='nowhere' has a network already"),
+        ({"weights": "nowhere.weights"}, "nowhere.weights"),
+    ],
+)
+def test_dqn_out_of_range_ends_with_status_2(tmp_path: Path, change: Mapping[str, Any], message: str) -> None:
+    result = halidegym("dqn", "--config", config(tmp_path, {**DQN, **change}), "--output", tmp_path / "run")
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
 
@@ -159,9 +178,13 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert "Training needs pydantic" in result.output and "pip install 'halidegym[train]'" in result.output
 
 
-def test_ppo_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "sb3_contrib", None)
-    monkeypatch.delitem(sys.modules, "halidegym.training.ppo.train", raising=False)
-    result = halidegym("ppo", "--config", "ppo-smoke", "--output", tmp_path)
+@pytest.mark.parametrize(("recipe", "library"), [("ppo", "sb3_contrib"), ("dqn", "stable_baselines3")])
+def test_a_recipe_without_its_library_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, recipe: str, library: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    for module in ("train", "masked_dqn"):
+        monkeypatch.delitem(sys.modules, f"halidegym.training.{recipe}.{module}", raising=False)
+    result = halidegym(recipe, "--config", f"{recipe}-smoke", "--output", tmp_path)
     assert result.exit_code == 2
-    assert "Training needs sb3_contrib" in result.output and "pip install 'halidegym[train]'" in result.output
+    assert f"Training needs {library}" in result.output and "pip install 'halidegym[train]'" in result.output

@@ -35,6 +35,7 @@ def test_shipped_settings_are_right(name: str) -> None:
         ({"reward": "measured"}, "reward=measured needs a database"),
         ({"database": "times.db"}, "database='times.db' is for run times"),
         ({"start": "default"}, "start='default' has a network already"),
+        ({"start_divergence": 0.1}, "start_divergence=0.1 needs a policy to start from"),
         ({"gamma": 0.9}, "gamma is no setting"),
     ],
 )

@@ -77,6 +77,19 @@ def test_it_starts_from_a_policy(trained: Path, tmp_path: Path) -> None:
         train_ppo(begun.model_copy(update={"start": "nowhere"}), tmp_path)
 
 
+def test_a_policy_is_held_near_its_start(trained: Path, tmp_path: Path) -> None:
+    changes = {key: value for key, value in PPO.items() if key != "network"}
+    start = {"start": str(trained / "policy.npz"), "learning_rate": 0.01, "steps": 160, "epochs": 4}
+    ends = {}
+    for weight in (1e-6, 10.0):
+        folder = tmp_path / str(weight)
+        held = PPOSettings.model_validate({**changes, **start, "start_divergence": weight})
+        ends[weight] = train_ppo(held, folder).curve[-1]["train/start_divergence"]
+    assert 0 < ends[10.0] < 0.3 * ends[1e-6]
+    interrupt_after(20, held, tmp_path / "interrupted")  # the start is not what a checkpoint says
+    assert train_ppo(held, tmp_path / "interrupted").curve[-1]["train/start_divergence"] == ends[10.0]
+
+
 @pytest.mark.slow
 def test_groups_share_generated_pipelines(tmp_path: Path) -> None:
     generated = settings(pipelines=["random"], pool=4, num_envs=4, group_size=2)

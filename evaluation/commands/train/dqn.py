@@ -1,0 +1,32 @@
+"""`halidegym train dqn`: a policy that learns what decisions are worth, on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from halidegym.evaluation.arguments.paths import OutputFolder
+from halidegym.evaluation.commands.extras import needs_extra
+from halidegym.evaluation.commands.train.options import config_option, print_result
+from halidegym.evaluation.output.progress import phases_bar
+
+
+@click.command()
+@config_option("dqn")
+@click.option("--output", type=OutputFolder(), default="runs/dqn", show_default=True, help="Folder of the policy.")
+@needs_extra("train")
+def dqn(config: str, output: Path) -> None:
+    """Train a policy by deep Q-learning, on episodes of its own.
+
+    Rewards are costs of the cost model, or run times. The best policy by rollouts is kept as policy.npz, or the last one if
+    nothing judges them, with the curve beside it. The same command goes on where Ctrl-C or worse has ended it.
+    """
+    from halidegym.training.dqn.settings import DQNSettings
+    from halidegym.training.dqn.train import train_dqn
+    from halidegym.training.settings import load_settings
+
+    settings = load_settings(DQNSettings, config)
+    with phases_bar() as (on_begin, on_step):
+        result = train_dqn(settings, output, on_begin=on_begin, on_step=on_step)
+    print_result(result, "last" if settings.judging is None else "best")

@@ -1,0 +1,1 @@
+"""What recipes share whose policies learn from the rewards of their own episodes."""
