@@ -132,6 +132,13 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
     (tmp_path / "foreign").write_bytes(b"something else")
     with pytest.raises((FormatError, DatabaseError)):
         TransformReplay(256, tmp_path / "foreign")
+    with TransformTimer(GOOD, database=tmp_path / "whole.db") as timer:
+        timer.costs([SLOW, GOOD.text])
+    whole = (tmp_path / "whole.db").read_bytes()
+    for share in (0.1, 0.5):  # what lies behind the rows, an index, is not missed
+        (tmp_path / "truncated.db").write_bytes(whole[: int(share * len(whole))])
+        with pytest.raises((FormatError, DatabaseError), match=r"truncated\.db.*(damaged|no timing database)"):
+            TransformReplay(256, tmp_path / "truncated.db")
     with TimingDatabase(tmp_path / "empty.db") as empty:
         with pytest.raises(InvalidParameter, match="missing"):
             TransformReplay(256, empty, missing="guess")  # type: ignore[arg-type]
