@@ -43,12 +43,19 @@ def test_a_plan_computes_what_numpy_does(n: int, text: str) -> None:
     np.testing.assert_array_equal(out, plan(x))
 
 
+_SIZES = [24, 256, 1000]
+_ALL_SIZES = [64, 256, 360, 1000, 1024, 2401, 4096, 16384, 65536]
+
+
 @pytest.mark.parametrize("rules", ["basic", "lanes", "wide"])
-@pytest.mark.parametrize("n", [24, 256, 1000])
-def test_random_plans_of_each_space_compute_what_numpy_does(n: int, rules: str) -> None:
+@pytest.mark.parametrize(
+    ("n", "count"),
+    [*((n, 50) for n in _SIZES), *(pytest.param(n, 500, marks=pytest.mark.slow) for n in _ALL_SIZES)],
+)
+def test_random_plans_of_each_space_compute_what_numpy_does(n: int, count: int, rules: str) -> None:
     space = _core.TransformSpace(n, space=rules, lanes=_core.available_lanes())  # type: ignore[arg-type]
     random = np.random.default_rng(n)
-    for _ in range(50):
+    for _ in range(count):
         state = space.root()
         while not space.is_complete(state):
             state = space.apply(state, int(random.choice(space.decisions(state))))
