@@ -70,6 +70,10 @@ class NativeSearch(Agent):
         """The state of the space that a solution of the search stands for."""
         return solution.state
 
+    def _forwards(self, result: SearchResult[Any]) -> int:
+        """How many states went through a network."""
+        return result.forwards
+
     def _plan(self, problem: SchedulingProblem, seed: int, search: Callable[[Space], SearchResult]) -> Plan:
         """Return what a search of the problem's schedules finds as a plan."""
         weights = resolve_weights(self.weights)
@@ -90,7 +94,7 @@ class NativeSearch(Agent):
             evaluations=result.evaluations,
             distinct_evaluations=result.distinct_evaluations,
             expansions=result.expansions,
-            forwards=result.forwards,
+            forwards=self._forwards(result),
             seconds=elapsed,
             cpu_seconds=cpu_elapsed,
             history=_history(result),
@@ -109,7 +113,7 @@ class NativeSearch(Agent):
             evaluations=result.evaluations,
             distinct_evaluations=result.distinct_evaluations,
             expansions=result.expansions,
-            forwards=result.forwards,
+            forwards=self._forwards(result),
             seconds=result.seconds,
             history=_history(result),
             ended_by=result.ended_by,

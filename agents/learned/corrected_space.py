@@ -13,12 +13,13 @@ class RankedState:
     """A state, with the cost by which it is ranked; its children are ranked once.
 
     Attributes:
+        space: that it is of.
         state: partial or complete schedule.
         rank: cost * probability of the last decision ^ -weight; of a complete schedule the cost.
     """
 
-    def __init__(self, state: State, rank: float) -> None:
-        self.state, self.rank = state, rank
+    def __init__(self, space: CorrectedSpace, state: State, rank: float) -> None:
+        self.space, self.state, self.rank = space, state, rank
         self.children: tuple[Expansion, Sequence[float]] | None = None
 
 
@@ -36,7 +37,7 @@ class CorrectedSpace:
 
     def root(self) -> RankedState:
         """Return the state in which nothing is decided."""
-        return RankedState(self._root, 0.0)
+        return RankedState(self, self._root, 0.0)
 
     def is_complete(self, state: RankedState) -> bool:
         """Return whether all is decided."""
@@ -57,7 +58,7 @@ class CorrectedSpace:
     def apply(self, state: RankedState, decision: int) -> RankedState:
         """Return the state after a decision."""
         expansion, ranks = self._children(state)
-        return RankedState(expansion.child(decision), ranks[decision])
+        return RankedState(self, expansion.child(decision), ranks[decision])
 
     def cost(self, state: RankedState) -> float:
         """Return what a state is ranked by."""

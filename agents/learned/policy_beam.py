@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +11,10 @@ from halidegym.agents.budget import Budget
 from halidegym.agents.learned.corrected_space import CorrectedSpace
 from halidegym.agents.learned.policies import load_network
 from halidegym.agents.native_search import NativeSearch
-from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.progress import OnProgress
-from halidegym.agents.spaces import AnySpace, SpaceSolution
+from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Policy, SearchResult, Solution, Space, State
 from halidegym.native.checks import check_number
 
@@ -52,37 +48,6 @@ class PolicyBeam(NativeSearch):
         load_network(policy)
         return cls(policy=policy, **parameters)
 
-    def search(
-        self,
-        problem: SchedulingProblem,
-        budget: Budget,
-        seed: int,
-        on_progress: OnProgress | None = None,
-        timer: Timer | None = None,
-    ) -> Plan:
-        """Do what `plan` does; see `Agent.search`."""
-        corrected: list[CorrectedSpace] = []
-
-        def search(space: Space) -> SearchResult:
-            corrected.append(self._corrected(space))
-            return self._beam()._search(corrected[0], budget, seed, on_progress)
-
-        plan = self._plan(problem, seed, search)
-        return dataclasses.replace(plan, forwards=corrected[0].forwards)
-
-    def search_space(
-        self,
-        space: AnySpace,
-        budget: Budget,
-        seed: int,
-        on_progress: OnProgress | None = None,
-        measure: Callable[[Any], float] | None = None,
-    ) -> SpaceSolution:
-        """Do what `solve` does; see `Agent.search_space`."""
-        corrected = self._corrected(space)
-        solution = self._solution(seed, self._beam()._search(corrected, budget, seed, on_progress))
-        return dataclasses.replace(solution, forwards=corrected.forwards)
-
     def _corrected(self, space: AnySpace) -> CorrectedSpace:
         if not isinstance(space, Space):
             raise InvalidParameter(f"{self.name} schedules pipelines only; for another search space take a planner")
@@ -94,6 +59,10 @@ class PolicyBeam(NativeSearch):
     def _state(self, solution: Solution[Any]) -> State:
         state: State = solution.state.state
         return state
+
+    def _forwards(self, result: SearchResult[Any]) -> int:
+        forwards: int = result.solutions[0].state.space.forwards
+        return forwards
 
     def _beam(self) -> BeamSearch:
         return BeamSearch(beam_size=self.beam_size, passes=self.passes)
