@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from halidegym.training.data.collect import DataSettings, collect
 
@@ -52,6 +55,19 @@ FEW: dict[str, Any] = {
 def collect_few(folder: Path) -> None:
     """Plans of a hasty teacher."""
     list(collect(DataSettings.model_validate(FEW), folder, workers=1))
+
+
+def interrupt_after(train: Callable[..., object], steps: int, settings: object, folder: Path) -> None:
+    """Train, and be interrupted at the end of so many steps."""
+
+    def on_step(_text: str) -> None:
+        nonlocal steps
+        steps -= 1
+        if steps == 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(settings, folder, on_step=on_step)
 
 
 def toys(num_envs: int = 2) -> Any:

@@ -93,11 +93,7 @@ class PointerPolicy(MaskableActorCriticPolicy):
             InvalidParameter: they are of a network with another configuration.
             FormatError: some are missing, or of other shapes.
         """
-        if file.config != self.network_config:
-            raise InvalidParameter(
-                f"The policy's network is {file.config}, but this one is {self.network_config}; give policy_kwargs="
-                "dict(network=file.config)"
-            )
+        check_config(file, self.network_config)
         self.network.load_state_dict(network_from(file).state_dict())
 
     def forward(
@@ -159,6 +155,18 @@ class PointerPolicy(MaskableActorCriticPolicy):
         for name in ("features_extractor_class", "features_extractor_kwargs"):
             del parameters[name]
         return {**parameters, "network": self.network_config, "reads_children": self.reads_children}
+
+
+def check_config(file: PolicyFile, config: NetworkConfig) -> None:
+    """Refuse a policy to begin with whose network is another one than that to train.
+
+    Raises:
+        InvalidParameter: it is.
+    """
+    if file.config != config:
+        raise InvalidParameter(
+            f"The policy's network is {file.config}, but this one is {config}; give policy_kwargs=dict(network=file.config)"
+        )
 
 
 def check_keys(space: spaces.Dict, policy: str, reads_children: bool = False) -> None:

@@ -20,8 +20,7 @@ except ModuleNotFoundError as error:
 
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.agents.learned.policy_file import PolicyFile
-from halidegym.native._core import InvalidParameter
-from halidegym.training.adapters.sb3_policy import ILLEGAL, check_keys
+from halidegym.training.adapters.sb3_policy import ILLEGAL, check_config, check_keys
 from halidegym.training.networks.batches import Decisions, Problems, States
 from halidegym.training.networks.export import network_from
 from halidegym.training.networks.network import PolicyNetwork
@@ -95,11 +94,7 @@ class PointerQPolicy(DQNPolicy):
             InvalidParameter: they are of a network with another configuration.
             FormatError: some are missing, or of other shapes.
         """
-        if file.config != self.network_config:
-            raise InvalidParameter(
-                f"The policy's network is {file.config}, but this one is {self.network_config}; give policy_kwargs="
-                "dict(network=file.config)"
-            )
+        check_config(file, self.network_config)
         network = network_from(file)
         with torch.no_grad():
             for parameter in network.blind.logit.parameters():

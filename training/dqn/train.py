@@ -6,15 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from halidegym.agents.learned.policies import load_policy
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.training.adapters.sb3 import ScheduleVecEnv
 from halidegym.training.adapters.sb3_q_policy import PointerQPolicy
 from halidegym.training.dqn.masked_dqn import MaskedDQN
 from halidegym.training.dqn.settings import DQNSettings
-from halidegym.training.episodes.environments import make_environments
 from halidegym.training.episodes.outcomes import Outcomes
 from halidegym.training.episodes.training import EpisodeTraining, network_config
 from halidegym.training.imitation.imitate import Imitated, device_of
@@ -41,22 +37,14 @@ def train_dqn(
             holds a training with other settings.
         Error: a pipeline cannot be analysed, or a schedule not be timed; see the environments.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(settings.num_threads)
-    start = None if settings.start is None else load_policy(settings.start)
-    envs = make_environments(settings)
-    try:
-        return _DQN(settings, start, envs, folder).run(on_step, on_begin)
-    finally:
-        envs.close()
+    return _DQN.train(settings, folder, on_step, on_begin)
 
 
 class _DQN(EpisodeTraining[DQNSettings]):
     recipe = "dqn"
 
     def __init__(self, settings: DQNSettings, start: PolicyFile | None, envs: ScheduleVecEnv, folder: Path) -> None:
-        super().__init__(settings, start, folder)
-        self._envs = envs
+        super().__init__(settings, start, envs, folder)
         self._model = MaskedDQN(
             PointerQPolicy,
             envs,

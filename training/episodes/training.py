@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
+import torch
 
 from halidegym.agents.learned.network_config import NetworkConfig
+from halidegym.agents.learned.policies import load_policy
 from halidegym.agents.learned.policy_file import PolicyFile
+from halidegym.training.adapters.sb3 import ScheduleVecEnv
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
+from halidegym.training.episodes.environments import make_environments
 from halidegym.training.episodes.judge import Judge
 from halidegym.training.episodes.outcomes import Outcomes
 from halidegym.training.episodes.settings import EpisodeSettings
@@ -39,13 +43,14 @@ class EpisodeTraining(ABC, Generic[S]):
     Args:
         settings: how.
         start: the policy to begin with.
+        envs: environments whose episodes are learned from.
         folder: of the policy, the curve, the logs and the checkpoint.
     """
 
     recipe: ClassVar[str]
 
-    def __init__(self, settings: S, start: PolicyFile | None, folder: Path) -> None:
-        self._settings, self._folder = settings, folder
+    def __init__(self, settings: S, start: PolicyFile | None, envs: ScheduleVecEnv, folder: Path) -> None:
+        self._settings, self._envs, self._folder = settings, envs, folder
         self._checkpoint = folder / "checkpoint.pt"
         self._of_result: dict[str, Any] = settings.model_dump(exclude=_OF_THE_RUN)
         self._started_from: dict[str, Any] | None = None
@@ -56,6 +61,25 @@ class EpisodeTraining(ABC, Generic[S]):
         self._rollout = 0
         self._best = float("inf")
         self._curve: list[dict[str, float]] = []
+
+    @classmethod
+    def train(
+        cls,
+        settings: S,
+        folder: Path,
+        on_step: Callable[[str], None],
+        on_begin: Callable[[str, int], None],
+        group_size: int = 1,
+    ) -> Imitated:
+        """Make the environments, groups of which may share the pipeline of each episode, and run all rollouts."""
+        folder.mkdir(parents=True, exist_ok=True)
+        torch.set_num_threads(settings.num_threads)
+        start = None if settings.start is None else load_policy(settings.start)
+        envs = make_environments(settings, group_size)
+        try:
+            return cls(settings, start, envs, folder).run(on_step, on_begin)
+        finally:
+            envs.close()
 
     def run(self, on_step: Callable[[str], None], on_begin: Callable[[str, int], None]) -> Imitated:
         """All rollouts that are left.

@@ -6,14 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
 from sb3_contrib import MaskablePPO
 
-from halidegym.agents.learned.policies import load_policy
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.training.adapters.sb3 import ScheduleVecEnv
 from halidegym.training.adapters.sb3_policy import PointerPolicy
-from halidegym.training.episodes.environments import make_environments
 from halidegym.training.episodes.outcomes import Outcomes
 from halidegym.training.episodes.training import EpisodeTraining, network_config
 from halidegym.training.imitation.imitate import Imitated, device_of
@@ -51,22 +48,14 @@ def train_ppo(
             holds a training with other settings.
         Error: a pipeline cannot be analysed, or a schedule not be timed; see the environments.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(settings.num_threads)
-    start = None if settings.start is None else load_policy(settings.start)
-    envs = make_environments(settings, settings.group_size)
-    try:
-        return _PPO(settings, start, envs, folder).run(on_step, on_begin)
-    finally:
-        envs.close()
+    return _PPO.train(settings, folder, on_step, on_begin, settings.group_size)
 
 
 class _PPO(EpisodeTraining[PPOSettings]):
     recipe = "ppo"
 
     def __init__(self, settings: PPOSettings, start: PolicyFile | None, envs: ScheduleVecEnv, folder: Path) -> None:
-        super().__init__(settings, start, folder)
-        self._envs = envs
+        super().__init__(settings, start, envs, folder)
         self._model = MaskablePPO(
             AnchoredPolicy if settings.start_divergence else PointerPolicy,
             envs,

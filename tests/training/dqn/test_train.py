@@ -13,22 +13,11 @@ from halidegym.envs.sources import load_problem
 from halidegym.native._core import InvalidParameter
 from halidegym.training.dqn.settings import DQNSettings
 from halidegym.training.dqn.train import train_dqn
-from trainings_for_tests import DQN
+from trainings_for_tests import DQN, interrupt_after
 
 
 def settings(**changes: object) -> DQNSettings:
     return DQNSettings.model_validate({**DQN, **changes})
-
-
-def interrupt_after(steps: int, settings: DQNSettings, folder: Path) -> None:
-    def on_step(_text: str) -> None:
-        nonlocal steps
-        steps -= 1
-        if steps == 0:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train_dqn(settings, folder, on_step=on_step)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +51,7 @@ def test_the_policy_is_kept_that_schedules_best(trained: Path) -> None:
 
 def test_it_goes_on_bit_for_bit_from_the_last_rollout(trained: Path, tmp_path: Path) -> None:
     """The buffer is full by then, and holds episodes of both sides of the interruption."""
-    interrupt_after(40, settings(), tmp_path)  # in the third rollout
+    interrupt_after(train_dqn, 40, settings(), tmp_path)  # in the third rollout
     train_dqn(settings(), tmp_path)
     for name in ("curve.csv", "policy.npz"):
         assert (tmp_path / name).read_bytes() == (trained / name).read_bytes()
@@ -97,7 +86,7 @@ def test_generated_pipelines_are_judged_by_those_of_the_validation_split(tmp_pat
     )
     whole = train_dqn(generated, tmp_path / "whole")
     assert np.isfinite(whole.curve[-1]["rollouts/blind_best_of_beam"])
-    interrupt_after(40, generated, tmp_path / "interrupted")
+    interrupt_after(train_dqn, 40, generated, tmp_path / "interrupted")
     assert train_dqn(generated, tmp_path / "interrupted").curve == whole.curve
 
 

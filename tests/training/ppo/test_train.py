@@ -13,22 +13,11 @@ from halidegym.envs.sources import load_problem
 from halidegym.native._core import InvalidParameter
 from halidegym.training.ppo.settings import PPOSettings
 from halidegym.training.ppo.train import train_ppo
-from trainings_for_tests import PPO
+from trainings_for_tests import PPO, interrupt_after
 
 
 def settings(**changes: object) -> PPOSettings:
     return PPOSettings.model_validate({**PPO, **changes})
-
-
-def interrupt_after(steps: int, settings: PPOSettings, folder: Path) -> None:
-    def on_step(_text: str) -> None:
-        nonlocal steps
-        steps -= 1
-        if steps == 0:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train_ppo(settings, folder, on_step=on_step)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +39,7 @@ def test_a_policy_schedules_and_tells_how_it_was_made(trained: Path) -> None:
 
 
 def test_it_goes_on_bit_for_bit_from_the_last_rollout(trained: Path, tmp_path: Path) -> None:
-    interrupt_after(10, settings(), tmp_path)  # in the second rollout
+    interrupt_after(train_ppo, 10, settings(), tmp_path)  # in the second rollout
     train_ppo(settings(), tmp_path)
     for name in ("curve.csv", "policy.npz"):
         assert (tmp_path / name).read_bytes() == (trained / name).read_bytes()
@@ -86,7 +75,7 @@ def test_a_policy_is_held_near_its_start(trained: Path, tmp_path: Path) -> None:
         held = PPOSettings.model_validate({**changes, **start, "start_divergence": weight})
         ends[weight] = train_ppo(held, folder).curve[-1]["train/start_divergence"]
     assert 0 < ends[10.0] < 0.3 * ends[1e-6]
-    interrupt_after(20, held, tmp_path / "interrupted")  # the start is not what a checkpoint says
+    interrupt_after(train_ppo, 20, held, tmp_path / "interrupted")  # the start is not what a checkpoint says
     assert train_ppo(held, tmp_path / "interrupted").curve[-1]["train/start_divergence"] == ends[10.0]
 
 
@@ -95,7 +84,7 @@ def test_groups_share_generated_pipelines(tmp_path: Path) -> None:
     generated = settings(pipelines=["random"], pool=4, num_envs=4, group_size=2)
     whole = train_ppo(generated, tmp_path / "whole")
     assert np.isfinite(whole.curve[-1]["cost/of_greedy"])
-    interrupt_after(10, generated, tmp_path / "interrupted")
+    interrupt_after(train_ppo, 10, generated, tmp_path / "interrupted")
     assert train_ppo(generated, tmp_path / "interrupted").curve == whole.curve
 
 
