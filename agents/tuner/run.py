@@ -75,7 +75,6 @@ class Run:
         curve: each new fastest schedule.
         ended_by: why it is over.
         search_seconds: what proposing and choosing took.
-        compile_seconds, run_seconds: what compiling and running took, one schedule after another.
         baseline_time: seconds of the baseline.
     """
 
@@ -92,7 +91,7 @@ class Run:
         self.trials = Trials()
         self.curve: list[TuningStep] = []
         self.ended_by: EndedBy = "budget"
-        self.search_seconds = self.compile_seconds = self.run_seconds = 0.0
+        self.search_seconds = 0.0
         self.baseline_time: float | None = None
         self._problem, self._sizes, self._budget, self._begin = problem, sizes, budget, begin
         self._timer, self._progress = timer, progress
@@ -167,7 +166,21 @@ class Run:
     @property
     def measured(self) -> int:
         """How many schedules were measured, but for the baseline."""
-        return sum(trial.proposal is not self._baseline for trial in self.trials.done)
+        return len(self._drawn)
+
+    @property
+    def compile_seconds(self) -> float:
+        """What compiling these took, one after another."""
+        return sum(trial.comparison.a.compile_s for trial in self._drawn)
+
+    @property
+    def run_seconds(self) -> float:
+        """What verifying and timing these took."""
+        return sum(trial.comparison.a.run_s for trial in self._drawn)
+
+    @property
+    def _drawn(self) -> list[Trial]:
+        return [trial for trial in self.trials.done if trial.proposal is not self._baseline]
 
     def _chosen(self, source: Source, rng: np.random.Generator) -> list[Proposal]:
         proposals = source.more(self.trials, self._sizes.proposals)
@@ -177,8 +190,6 @@ class Run:
         fastest = self.trials.best
         comparisons = screen(self._timer, self._problem, batch, self._base)
         self.trials.add(batch, comparisons)
-        self.compile_seconds += sum(comparison.a.compile_s for comparison in comparisons)
-        self.run_seconds += sum(comparison.a.run_s for comparison in comparisons)
         self.baseline_time = comparisons[0].b.median_s
         best = self.trials.best
         if best is not None and best is not fastest:
