@@ -124,7 +124,7 @@ class HalideScheduleVector(SeededVector[Observation]):
             num_envs=num_envs,
             threads=threads,
         )
-        self._views = self._native.observation
+        self._terminated, self._illegal_action = self._native.terminated, self._native.illegal_action
         self.copy = copy
         self._problems: list[PreparedProblem] = [single.prepared_problem] * num_envs
         self._turn = OneThread()
@@ -159,24 +159,21 @@ class HalideScheduleVector(SeededVector[Observation]):
         try:
             is_over = self._checked_ends()
             self._native.step(indices, ~is_over)
-            terminated = self._native.terminated & ~is_over
-            self._is_over = is_over | terminated
-            rewards = np.zeros(self.num_envs)
-            last: dict[int, dict[str, Any]] = {}
-            for index in terminated.nonzero()[0].tolist():
-                rewards[index], last[index] = self._outcome(index)
+            ended = self._terminated & ~is_over
+            self._is_over = is_over | ended
+            rewards, last = self._outcomes(ended)
             infos: dict[str, Any] = {}
             resets = is_over
             if self.autoreset_mode is AutoresetMode.SAME_STEP:
-                resets = terminated
+                resets = ended
                 if last:
-                    infos = self._final(terminated, last)
+                    infos = self._final(ended, last)
                     last = {}
             if resets.any():
                 self._begin(resets)
             infos.update(self._infos(self._everyone, ~resets))
             infos.update(columns(last, self.num_envs))
-            return self._observation(), rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
+            return self._observation(), rewards, ended, np.zeros(self.num_envs, np.bool_), infos
         finally:
             self._turn.end()
 
@@ -219,6 +216,14 @@ class HalideScheduleVector(SeededVector[Observation]):
 
     def _begin(self, chosen: NDArray[np.bool_]) -> None:
         """Begin episodes in the chosen environments."""
+        if len(self._prepared) == 1 and self._has_begun:
+            self.reward.prepare(self._problems[0])
+            self._native.restart(chosen)
+        else:
+            self._begin_drawn(chosen)
+        self._is_over = self._is_over & ~chosen
+
+    def _begin_drawn(self, chosen: NDArray[np.bool_]) -> None:
         states: list[_core.State | None] = [None] * self.num_envs
         reference_costs = [1.0] * self.num_envs
         for index in np.flatnonzero(chosen).tolist():
@@ -228,40 +233,38 @@ class HalideScheduleVector(SeededVector[Observation]):
             states[index] = problem.initial_state
             reference_costs[index] = problem.reference_cost
         self._native.start(states, reference_costs)
-        self._is_over = self._is_over & ~chosen
 
-    def _outcome(self, index: int) -> tuple[float, dict[str, Any]]:
-        state = self._native.state(index)
-        cost = float(self._native.cost[index]) if state.is_complete else None
-        return outcome(self._problems[index], self.reward, state, cost)
+    def _outcomes(self, ended: NDArray[np.bool_]) -> tuple[NDArray[np.float64], dict[int, dict[str, Any]]]:
+        """The rewards, and what the last steps of episodes report, by the environment's index."""
+        rewards = np.zeros(self.num_envs)
+        last: dict[int, dict[str, Any]] = {}
+        indices = ended.nonzero()[0].tolist()
+        for index, cost in zip(indices, self._native.cost[ended].tolist(), strict=True):
+            state = self._native.state(index)
+            rewards[index], last[index] = outcome(
+                self._problems[index], self.reward, state, cost if state.is_complete else None
+            )
+        return rewards, last
 
     def _observation(self) -> Observation:
-        return self._native.copy_observation() if self.copy else dict(self._views)
+        return self._native.copy_observation() if self.copy else self._native.observation
 
     def _final(self, ended: NDArray[np.bool_], last: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
         """What is told of the last step of episodes that are followed by others at once."""
-        rows = {name: view[ended] for name, view in self._views.items()}
         observations = np.full(self.num_envs, None, object)
-        for row, index in enumerate(last):
-            observations[index] = {name: array[row] for name, array in rows.items()}
+        observations[ended] = self._native.copy_rows(ended)
         information = {**self._infos(ended, ended), **columns(last, self.num_envs)}
         final = {"final_obs": observations, "final_info": information}
         return {**final, **{f"_{key}": ended.copy() for key in final}}
 
     def _infos(self, told: NDArray[np.bool_], stepped: NDArray[np.bool_]) -> dict[str, Any]:
         """The information of a reset or a step of the environments `told`; of a step of those that `stepped`."""
-        native = self._native
-        infos: dict[str, Any] = {
-            "action_mask": self._views["action_mask"].copy(),
-            "num_legal_decisions": native.num_legal_decisions.copy(),
-            "decisions_truncated": native.num_legal_decisions > native.shape.decisions,
-            "evaluations": native.evaluations.copy(),
-        }
+        infos: dict[str, Any] = self._native.information()
         if told is not self._everyone:
             for array in infos.values():
                 array[~told] = 0
         masks = {f"_{key}": told.copy() for key in infos}
         if stepped.any():
-            infos["illegal_action"] = native.illegal_action & stepped
+            infos["illegal_action"] = self._illegal_action & stepped
             masks["_illegal_action"] = stepped.copy()
         return {**infos, **masks}

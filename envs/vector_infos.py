@@ -20,17 +20,16 @@ def columns(rows: Mapping[int, Mapping[str, Any]], num_envs: int) -> dict[str, A
     """
     result: dict[str, Any] = {}
     for key in dict.fromkeys(key for row in rows.values() for key in row):
-        values = {index: row[key] for index, row in rows.items() if key in row}
-        first = next(iter(values.values()))
-        if isinstance(first, dict):
-            result[key] = columns(values, num_envs)
+        told = [index for index, row in rows.items() if key in row]
+        values = [rows[index][key] for index in told]
+        if isinstance(values[0], dict):
+            result[key] = columns(dict(zip(told, values, strict=True)), num_envs)
         else:
-            result[key] = column = _empty(first, num_envs)
-            for index, value in values.items():
-                column[index] = value
-        told = np.zeros(num_envs, np.bool_)
-        told[list(values)] = True
-        result[f"_{key}"] = told
+            result[key] = column = _empty(values[0], num_envs)
+            # NumPy would look into objects that it is given in a list.
+            column[told] = np.fromiter(values, object, len(values)) if column.dtype == object else values
+        result[f"_{key}"] = mask = np.zeros(num_envs, np.bool_)
+        mask[told] = True
     return result
 
 

@@ -1852,6 +1852,18 @@ class VectorEnvironment(_Bound):
         """
     def copy_observation(self) -> dict[str, NDArray[Any]]:
         """What `observation` shows, in new arrays, which belong to the caller."""
+    def copy_rows(self, chosen: NDArray[np.bool_]) -> list[dict[str, NDArray[Any]]]:
+        """What each chosen environment shows, in its turn: `Environment.observe`. The arrays belong to the caller.
+
+        Raises:
+            InvalidParameter: the length is not the number of environments, or one of them never began.
+        """
+    def information(self) -> dict[str, NDArray[Any]]:
+        """What else there is to tell of every position, in new arrays, which belong to the caller.
+
+        `action_mask`, int8, (num_envs, decisions); `num_legal_decisions`, int64, and `decisions_truncated`, bool: whether
+        that is more than there is room for; `evaluations`, int64.
+        """
     def state(self, index: int) -> State:
         """The current state of an environment.
 
@@ -1862,7 +1874,10 @@ class VectorEnvironment(_Bound):
     def shape(self) -> ObservationShape: ...
     @property
     def observation(self) -> dict[str, NDArray[Any]]:
-        """What `Environment.observe` returns, with a row for each environment."""
+        """What `Environment.observe` returns, with a row for each environment.
+
+        Each call writes what changes, from the first request on.
+        """
     @property
     def num_legal_decisions(self) -> NDArray[np.int64]: ...
     @property

@@ -121,7 +121,7 @@ class Reward(ABC):
         Raises:
             Error: see `baseline_time`.
         """
-        if state.is_complete:
+        if cost is not None or state.is_complete:
             return self.rate_schedule(problem, state, state.cost() if cost is None else cost)
         baseline = self.baseline_time(problem) if self.form == "inverse_time" else 1.0
         return Rating(reward_of(baseline / DEAD_END_SPEEDUP, baseline, self.form), {})

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "bindings/observation_arrays.h"
+
 namespace halidegym {
 
 // Arrays of one dimension for what is shown call after call, under the same names and in the same sizes. Python may
@@ -19,7 +21,7 @@ public:
             arrays_.push_back(nullptr);
         }
         if (arrays_[i] == nullptr || !is_as_made<T>(arrays_[i], size)) {
-            const pybind11::object array = make<T>(size);
+            const pybind11::object array = array_of<T>(size);
             dict_[name] = array;
             arrays_[i] = array.ptr();
         }
@@ -27,13 +29,7 @@ public:
     }
 
     // For the caller.
-    pybind11::dict copy() const {
-        auto result = pybind11::reinterpret_steal<pybind11::dict>(PyDict_Copy(dict_.ptr()));
-        if (!result) {
-            throw pybind11::error_already_set();
-        }
-        return result;
-    }
+    pybind11::dict copy() const { return copy_of(dict_); }
 
 private:
     static const pybind11::detail::PyArray_Proxy *fields(PyObject *array) {
@@ -47,19 +43,6 @@ private:
         return Py_REFCNT(array) == 1 && *PyObject_GET_WEAKREFS_LISTPTR(array) == nullptr && now->nd == 1 &&
                now->dimensions[0] == size && now->strides[0] == sizeof(T) && now->flags == flags_of_new &&
                now->descr == pybind11::dtype::of<T>().ptr();
-    }
-
-    // As pybind11::array_t<T>(size) makes it, without the detour over vectors of its shape and strides.
-    template <typename T>
-    static pybind11::object make(int size) {
-        auto &api = pybind11::detail::npy_api::get();
-        Py_intptr_t shape = size;
-        auto array = pybind11::reinterpret_steal<pybind11::object>(api.PyArray_NewFromDescr_(
-            api.PyArray_Type_, pybind11::dtype::of<T>().release().ptr(), 1, &shape, nullptr, nullptr, 0, nullptr));
-        if (!array) {
-            throw pybind11::error_already_set();
-        }
-        return array;
     }
 
     using Api = pybind11::detail::npy_api;

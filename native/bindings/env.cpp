@@ -10,6 +10,7 @@
 
 #include "bindings/array_dict.h"
 #include "bindings/native_work.h"
+#include "bindings/observation_arrays.h"
 #include "bindings/topics.h"
 #include "bindings/values.h"
 #include "env/environment.h"
@@ -24,20 +25,13 @@ namespace {
 template <typename T>
 using Array = py::array_t<T, py::array::c_style>;
 
-// The keys of what is shown, made once.
+// The keys of the information, made once.
 struct Keys {
-    std::vector<py::str> observation;
     py::str action_mask{"action_mask"};
     py::str num_legal_decisions{"num_legal_decisions"};
     py::str decisions_truncated{"decisions_truncated"};
     py::str evaluations{"evaluations"};
     py::str illegal_action{"illegal_action"};
-
-    Keys() {
-        Observation none;
-        for_each_array(none, {.child_features = true},
-                       [&](const char *name, auto &, int) { observation.emplace_back(name); });
-    }
 };
 
 const Keys &keys() {
@@ -77,7 +71,7 @@ private:
             Observation view;
             size_t i = 0;
             for_each_array(view, environment.shape(), [&]<typename T>(const char *, std::span<T> &part, int size) {
-                part = observation.memory<T>(i, keys().observation[i], size);
+                part = observation.memory<T>(i, observation_names()[i], size);
                 i++;
             });
             environment.observe(view);

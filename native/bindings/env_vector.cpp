@@ -2,10 +2,15 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "bindings/native_work.h"
+#include "bindings/observation_arrays.h"
 #include "bindings/topics.h"
+#include "env/blank_pages.h"
 #include "env/vector_environment.h"
 #include "problem/error.h"
 
@@ -31,18 +36,20 @@ py::array read_only_view(const py::object &owner, std::span<T> part, std::vector
     return array;
 }
 
+// A member of the batch that holds a value for each environment.
 template <typename Member>
 auto column(Member member) {
     return [member](const py::object &self) {
         const Batch &batch = self.cast<const VectorEnvironment &>().batch();
-        return read_only_view(self, std::span(batch.*member), {static_cast<py::ssize_t>(batch.size())});
+        return read_only_view(self, std::span(&(batch.*member)[0], batch.size()),
+                              {static_cast<py::ssize_t>(batch.size())});
     };
 }
 
 py::dict observation(const py::object &self) {
-    const auto &environment = self.cast<const VectorEnvironment &>();
+    auto &environment = self.cast<VectorEnvironment &>();
     const auto size = static_cast<py::ssize_t>(environment.batch().size());
-    Observation all = environment.batch().all;
+    Observation all = environment.kept_observation();
     py::dict arrays;
     for_each_array(all, environment.shape(), [&](const char *name, auto &part, int length) {
         arrays[name] = read_only_view(self, part, {size, static_cast<py::ssize_t>(length)});
@@ -50,16 +57,22 @@ py::dict observation(const py::object &self) {
     return arrays;
 }
 
+// What lets go of memory when no array refers to it any longer.
+template <typename Memory>
+py::capsule owner_of(std::unique_ptr<Memory> memory) {
+    py::capsule owner(memory.get(), [](void *held) { delete static_cast<Memory *>(held); });
+    memory.release();
+    return owner;
+}
+
 // An array in memory of its own, which is handed out again when it is let go of.
 template <typename T>
 py::array new_array(const SpareMemory &spare, size_t rows, int columns, std::span<T> &view) {
     const size_t count = rows * static_cast<size_t>(columns);
-    auto block = std::make_unique<SpareMemory::Block>(spare.take(count * sizeof(T)));
-    view = {reinterpret_cast<T *>(block->get()), count};
-    const py::capsule owner(block.get(), [](void *held) { delete static_cast<SpareMemory::Block *>(held); });
-    block.release();
+    SpareMemory::Block block = spare.take(count * sizeof(T));
+    view = {reinterpret_cast<T *>(block.get()), count};
     return py::array(py::dtype::of<T>(), {static_cast<py::ssize_t>(rows), static_cast<py::ssize_t>(columns)},
-                     view.data(), owner);
+                     view.data(), owner_of(std::make_unique<SpareMemory::Block>(std::move(block))));
 }
 
 py::dict copy_observation(const VectorEnvironment &environment) {
@@ -70,9 +83,113 @@ py::dict copy_observation(const VectorEnvironment &environment) {
     });
     {
         const UnlockedWork work;
-        environment.copy_to(views);
+        environment.observe(views);
     }
     return arrays;
+}
+
+// A piece of memory that several arrays lie in.
+class Arena {
+public:
+    Arena() = default;
+    Arena(std::byte *memory, py::capsule owner) : memory_(memory), owner_(std::move(owner)) {}
+
+    template <typename T>
+    py::object allocate(int size, std::span<T> &view) {
+        view = {reinterpret_cast<T *>(memory_ + std::exchange(used_, end_of<T>(size))), static_cast<size_t>(size)};
+        return array_of<T>(size, view.data(), owner_);
+    }
+
+    // Counts as much, without memory.
+    template <typename T>
+    void reserve(int size) {
+        used_ = end_of<T>(size);
+    }
+
+    size_t used() const { return used_; }
+
+private:
+    static constexpr size_t alignment = 64;
+
+    template <typename T>
+    size_t end_of(int size) const {
+        return used_ + (static_cast<size_t>(size) * sizeof(T) + alignment - 1) / alignment * alignment;
+    }
+
+    std::byte *memory_ = nullptr;
+    py::capsule owner_;
+    size_t used_ = 0;
+};
+
+// Those arrays that are 0 where no decision is left.
+bool is_blank_at_end(std::string_view name) {
+    return name == "decisions" || name == "action_mask" || name == "decision_features";
+}
+
+// Mostly of episodes that are over, to tell how they ended: without decisions, and hardly ever looked at.
+py::list copy_rows(const VectorEnvironment &environment, const Argument<bool> &chosen) {
+    environment.check_length("chosen", static_cast<size_t>(chosen.size()));
+    std::vector<size_t> indices;
+    for (size_t i = 0; i < environment.batch().size(); i++) {
+        if (chosen.data()[i]) {
+            indices.push_back(i);
+        }
+    }
+    Arena blank_row, other_row;
+    std::vector<bool> is_blank;
+    py::dict names;
+    size_t number = 0;
+    Observation none;
+    for_each_array(none, environment.shape(), [&]<typename T>(const char *name, std::span<T> &, int size) {
+        is_blank.push_back(is_blank_at_end(name));
+        (is_blank.back() ? blank_row : other_row).reserve<T>(size);
+        names[observation_names()[number++]] = py::none();
+    });
+    auto pages = std::make_unique<BlankPages>(indices.size() * blank_row.used());
+    std::byte *blank_memory = pages->data();
+    Arena blank(blank_memory, owner_of(std::move(pages)));
+    std::vector<Observation> rows(indices.size());
+    py::list result(indices.size());
+    for (size_t i = 0; i < rows.size(); i++) {
+        auto block = std::make_unique<SpareMemory::Block>(environment.spare_rows().take(other_row.used()));
+        std::byte *memory = block->get();
+        Arena own(memory, owner_of(std::move(block)));
+        py::dict arrays = copy_of(names);
+        number = 0;
+        for_each_array(rows[i], environment.shape(), [&]<typename T>(const char *, std::span<T> &part, int size) {
+            arrays[observation_names()[number]] = (is_blank[number] ? blank : own).allocate(size, part);
+            number++;
+        });
+        result[i] = std::move(arrays);
+    }
+    {
+        const UnlockedWork work;
+        environment.observe(indices, rows);
+    }
+    return result;
+}
+
+// What there is to tell of every position.
+py::dict information(const VectorEnvironment &environment) {
+    const Batch &batch = environment.batch();
+    const auto size = static_cast<py::ssize_t>(batch.size());
+    const py::ssize_t room = environment.shape().decisions;
+    py::array_t<int8_t> mask({size, room});
+    py::array_t<int64_t> num_legal(size, batch.num_legal_decisions.data());
+    py::array_t<bool> truncated(size);
+    py::array_t<int64_t> evaluations(size, batch.num_evaluations.data());
+    for (py::ssize_t i = 0; i < size; i++) {
+        const py::ssize_t count = std::min<py::ssize_t>(batch.num_legal_decisions[static_cast<size_t>(i)], room);
+        int8_t *row = mask.mutable_data(i, 0);
+        std::fill(std::fill_n(row, count, int8_t{1}), row + room, int8_t{0});
+        truncated.mutable_at(i) = num_legal.at(i) > room;
+    }
+    py::dict result;
+    result["action_mask"] = std::move(mask);
+    result["num_legal_decisions"] = std::move(num_legal);
+    result["decisions_truncated"] = std::move(truncated);
+    result["evaluations"] = std::move(evaluations);
+    return result;
 }
 
 void start(VectorEnvironment &environment, std::vector<std::optional<State>> states,
@@ -116,6 +233,8 @@ void bind_env_vector(py::module_ &m) {
         .def("restart", &restart, py::arg("chosen"), "Begin again where the chosen environments began last.")
         .def("step", &step, py::arg("actions"), py::arg("chosen"), "Take an action in each chosen environment.")
         .def("copy_observation", &copy_observation, "What `observation` shows, in new arrays.")
+        .def("copy_rows", &copy_rows, py::arg("chosen"), "What each chosen environment shows, in new arrays.")
+        .def("information", &information, "What else there is to tell of every position, in new arrays.")
         .def("state", &VectorEnvironment::state, py::arg("index"))
         .def_property_readonly("shape", [](const VectorEnvironment &environment) { return environment.shape(); })
         .def_property_readonly("observation", &observation)

@@ -61,8 +61,7 @@ std::vector<int64_t> Environment::presented_decisions() const {
 
 void Environment::observe(const Observation &out) const {
     const Turn turn(in_use_);
-    Shown nothing;
-    episode_.observe(nothing, out);
+    episode_.observe(out);
 }
 
 }  // namespace halidegym

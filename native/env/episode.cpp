@@ -125,4 +125,9 @@ void Episode::observe(Shown &shown, const Observation &out) const {
     write(position(), tree_->problem_rows(), shape_, shown, out);
 }
 
+void Episode::observe(const Observation &out) const {
+    Shown nothing;
+    observe(nothing, out);
+}
+
 }  // namespace halidegym

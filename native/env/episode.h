@@ -46,6 +46,8 @@ public:
 
     // Updates memory that shows an earlier position, or nothing.
     void observe(Shown &shown, const Observation &out) const;
+    // Writes all of it.
+    void observe(const Observation &out) const;
 
     const ObservationShape &shape() const { return shape_; }
     bool skips_forced() const { return skip_forced_; }

@@ -11,12 +11,17 @@ namespace {
 
 template <typename T>
 void fill(std::span<T> out, T value) {
-    std::fill(out.begin(), out.end(), value);
+    if (value == T{}) {
+        clear(out);
+    } else {
+        std::fill(out.begin(), out.end(), value);
+    }
 }
 
 template <typename T>
 void copy_and_pad(const std::vector<T> &values, std::span<T> out, T padding) {
-    std::fill(std::copy(values.begin(), values.end(), out.begin()), out.end(), padding);
+    std::copy(values.begin(), values.end(), out.begin());
+    fill(out.subspan(values.size()), padding);
 }
 
 void write_problem(const ProblemRows &problem, const Observation &out) {
@@ -24,7 +29,7 @@ void write_problem(const ProblemRows &problem, const Observation &out) {
     copy_and_pad(problem.stage_features, out.stage_features, 0.0f);
     copy_and_pad(problem.edges, out.edges, int32_t{-1});
     copy_and_pad(problem.edge_features, out.edge_features, 0.0f);
-    fill<int8_t>(out.stage_mask, 0);
+    clear(out.stage_mask);
     std::fill_n(out.stage_mask.begin(), problem.num_stages, int8_t{1});
 }
 
@@ -32,13 +37,13 @@ void write_schedule(const Position &position, const Observation &out) {
     const auto row_of = [&](size_t stage) {
         return out.schedule_features.subspan(stage * num_schedule_features, num_schedule_features);
     };
-    fill<int8_t>(out.deciding, 0);
-    fill<int8_t>(out.phase, 0);
+    clear(out.deciding);
+    clear(out.phase);
     for (size_t stage = 0; stage < out.scheduled.size(); stage++) {
         if (out.scheduled[stage] != 0) {
             out.scheduled[stage] = 0;
             out.stage_costs[stage] = 0;
-            fill(row_of(stage), 0.0f);
+            clear(row_of(stage));
         }
     }
     const float *row = position.schedule_features.data();
@@ -76,7 +81,7 @@ void write_decisions(const Position &position, const ObservationShape &shape, si
     }
     std::fill_n(out.action_mask.begin(), count, int8_t{1});
     if (num_shown > count) {
-        fill<int8_t>(out.action_mask.subspan(count, num_shown - count), 0);
+        clear(out.action_mask.subspan(count, num_shown - count));
     }
 }
 
@@ -100,17 +105,22 @@ void check(const ObservationShape &shape) {
     }
 }
 
+Shown Shown::blank(const Observation &out) {
+    fill(out.decision_stage, int32_t{-1});
+    return {nullptr, 0};
+}
+
 void write(const Position &position, const std::shared_ptr<const ProblemRows> &problem, const ObservationShape &shape,
            Shown &shown, const Observation &out) {
     if (shown.problem != problem) {
         write_problem(*problem, out);
-        fill<int8_t>(out.scheduled, 0);
-        fill(out.schedule_features, 0.0f);
-        fill(out.stage_costs, 0.0f);
-        shown = {problem, static_cast<size_t>(shape.decisions)};
+        clear(out.scheduled);
+        clear(out.schedule_features);
+        clear(out.stage_costs);
+        shown.problem = problem;
     }
     write_schedule(position, out);
-    write_decisions(position, shape, shown.num_decisions, out);
+    write_decisions(position, shape, std::min(shown.num_decisions, static_cast<size_t>(shape.decisions)), out);
     shown.num_decisions = position.presented.size();
 }
 

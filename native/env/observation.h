@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "cost/weights.h"
@@ -79,12 +82,22 @@ void for_each_array(Observation &observation, const ObservationShape &shape, Vis
     }
 }
 
+// Writes zeros; as the C library does, since a loop takes longer to write as much as an observation leaves empty.
+template <typename T>
+void clear(std::span<T> out) {
+    static_assert(std::is_arithmetic_v<T>);
+    std::memset(out.data(), 0, out.size_bytes());
+}
+
 struct Position;
 
-// What some memory shows already; of new memory, nothing.
+// What some memory shows already.
 struct Shown {
-    std::shared_ptr<const ProblemRows> problem;
-    size_t num_decisions = 0;
+    std::shared_ptr<const ProblemRows> problem;                 // null: anything may be in it, but for decisions
+    size_t num_decisions = std::numeric_limits<size_t>::max();  // beyond these, there is the padding of decisions
+
+    // Makes decisions all padding in memory that is 0.
+    static Shown blank(const Observation &out);
 };
 
 // Writes what a position differs in from what the memory shows, and returns what it shows now.

@@ -9,13 +9,12 @@ namespace halidegym {
 
 namespace {
 
-constexpr size_t max_spares = 4;  // of one size
-
 using Owned = std::unique_ptr<std::byte[]>;
 
 }  // namespace
 
 struct SpareMemory::Shelf {
+    const size_t max_spares;
     std::mutex mutex;
     std::map<size_t, std::vector<Owned>> spares;  // by size
 
@@ -38,7 +37,7 @@ struct SpareMemory::Shelf {
     }
 };
 
-SpareMemory::SpareMemory() : shelf_(std::make_shared<Shelf>()) {}
+SpareMemory::SpareMemory(size_t max_spares) : shelf_(std::make_shared<Shelf>(max_spares)) {}
 
 SpareMemory::Block SpareMemory::take(size_t size) const {
     Owned block = shelf_->take(size);

@@ -12,7 +12,8 @@ class SpareMemory {
 public:
     using Block = std::shared_ptr<std::byte>;
 
-    SpareMemory();
+    // Keeps so many spare blocks of each size.
+    explicit SpareMemory(size_t max_spares = 4);
     Block take(size_t size) const;
 
 private:

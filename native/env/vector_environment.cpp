@@ -1,6 +1,5 @@
 #include "env/vector_environment.h"
 
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -27,25 +26,31 @@ ObservationShape checked(const ObservationShape &shape) {
 
 }  // namespace
 
-Batch::Batch(const ObservationShape &shape, size_t size)
-    : rows(size), num_legal_decisions(size), num_evaluations(size),
-      cost(size, std::numeric_limits<double>::quiet_NaN()), terminated(allocate<bool>(size)),
-      illegal_action(allocate<bool>(size)) {
-    for_each_array(all, shape, [&]<typename T>(const char *, std::span<T> &part, int length) {
-        part = allocate<T>(size * static_cast<size_t>(length));
+Batch::Batch(size_t size)
+    : num_legal_decisions(size), num_evaluations(size), cost(size, std::numeric_limits<double>::quiet_NaN()),
+      terminated(std::make_unique<bool[]>(size)), illegal_action(std::make_unique<bool[]>(size)) {}
+
+Observation row_of(const Observation &all, const ObservationShape &shape, size_t index) {
+    Observation row = all;
+    for_each_array(row, shape, [&](const char *, auto &part, int length) {
+        part = part.subspan(index * static_cast<size_t>(length), static_cast<size_t>(length));
+    });
+    return row;
+}
+
+KeptObservations::KeptObservations(const ObservationShape &shape, size_t size) : shown_(size) {
+    for_each_array(all_, shape, [&]<typename T>(const char *, std::span<T> &part, int length) {
+        const size_t count = size * static_cast<size_t>(length);
+        memory_.push_back(std::make_unique<std::byte[]>(count * sizeof(T)));
+        part = {reinterpret_cast<T *>(memory_.back().get()), count};
     });
     for (size_t i = 0; i < size; i++) {
-        rows[i] = all;
-        for_each_array(rows[i], shape, [&](const char *, auto &part, int length) {
-            part = part.subspan(i * static_cast<size_t>(length), static_cast<size_t>(length));
-        });
+        rows_.push_back(row_of(all_, shape, i));
     }
 }
 
-template <typename T>
-std::span<T> Batch::allocate(size_t count) {
-    memory_.push_back(std::make_unique<std::byte[]>(count * sizeof(T)));
-    return {reinterpret_cast<T *>(memory_.back().get()), count};
+void KeptObservations::update(size_t index, const Episode &episode) {
+    episode.observe(shown_[index], rows_[index]);
 }
 
 // The error of the first environment that has one.
@@ -80,7 +85,7 @@ struct VectorEnvironment::Failure {
 };
 
 VectorEnvironment::VectorEnvironment(ObservationShape shape, bool skip_forced, int num_environments, int num_threads)
-    : shape_(checked(shape)), batch_(shape, checked_num_envs(num_environments)), shown_(batch_.size()),
+    : shape_(checked(shape)), batch_(checked_num_envs(num_environments)), spare_rows_(batch_.size()),
       pool_(num_threads) {
     const auto trees = std::make_shared<PositionTrees>();
     for (size_t i = 0; i < batch_.size(); i++) {
@@ -145,32 +150,51 @@ void VectorEnvironment::for_each(std::span<const bool> chosen, const std::functi
     failure.rethrow();
 }
 
-void VectorEnvironment::copy_to(const Observation &out) const {
+const Observation &VectorEnvironment::kept_observation() {
     const Turn turn(in_use_);
-    struct Column {
-        std::byte *to;
-        const std::byte *from;
-        size_t bytes;  // of a row
-    };
-    std::vector<Column> columns;
-    Observation from = batch_.all, to = out;
-    for_each_array(from, shape_, [&]<typename T>(const char *, std::span<T> &part, int length) {
-        columns.push_back(
-            {nullptr, reinterpret_cast<const std::byte *>(part.data()), static_cast<size_t>(length) * sizeof(T)});
-    });
-    auto column = columns.begin();
-    for_each_array(to, shape_,
-                   [&](const char *, auto &part, int) { (column++)->to = reinterpret_cast<std::byte *>(part.data()); });
+    if (!kept_) {
+        kept_ = std::make_unique<KeptObservations>(shape_, batch_.size());
+        for (size_t i = 0; i < batch_.size(); i++) {
+            if (episodes_[i].has_started()) {
+                kept_->update(i, episodes_[i]);
+            }
+        }
+    }
+    return kept_->all();
+}
+
+void VectorEnvironment::observe(const Observation &out) const {
+    const Turn turn(in_use_);
     pool_.run(batch_.size(), [&](size_t begin, size_t end) {
-        for (const Column &c : columns) {
-            std::memcpy(c.to + begin * c.bytes, c.from + begin * c.bytes, (end - begin) * c.bytes);
+        for (size_t i = begin; i < end; i++) {
+            Observation row = row_of(out, shape_, i);
+            if (episodes_[i].has_started()) {
+                episodes_[i].observe(row);
+            } else {
+                for_each_array(row, shape_, [](const char *, auto &part, int) { clear(part); });
+            }
+        }
+    });
+}
+
+void VectorEnvironment::observe(std::span<const size_t> indices, std::span<const Observation> outs) const {
+    const Turn turn(in_use_);
+    for (const size_t index : indices) {
+        episodes_[index].position();  // throws
+    }
+    pool_.run(indices.size(), [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; i++) {
+            Shown shown = Shown::blank(outs[i]);
+            episodes_[indices[i]].observe(shown, outs[i]);
         }
     });
 }
 
 void VectorEnvironment::update(size_t index, bool is_legal) {
     const Position &position = episodes_[index].position();
-    episodes_[index].observe(shown_[index], batch_.rows[index]);
+    if (kept_) {
+        kept_->update(index, episodes_[index]);
+    }
     batch_.num_legal_decisions[index] = static_cast<int64_t>(position.num_legal);
     batch_.num_evaluations[index] = episodes_[index].num_evaluations();
     batch_.cost[index] = position.cost;

@@ -16,25 +16,35 @@
 
 namespace halidegym {
 
-// What the environments of a vector show, in arrays with a row for each.
-class Batch {
-    template <typename T>
-    std::span<T> allocate(size_t count);
-
-    std::vector<std::unique_ptr<std::byte[]>> memory_;  // first, since the others lie in it
-
-public:
-    Batch(const ObservationShape &shape, size_t size);
+// What the environments of a vector tell, beside their observations.
+struct Batch {
+    explicit Batch(size_t size);
 
     size_t size() const { return num_legal_decisions.size(); }
 
-    Observation all;
-    std::vector<Observation> rows;
     std::vector<int64_t> num_legal_decisions;
-    std::vector<int64_t> num_evaluations;  // of the episodes so far
-    std::vector<double> cost;              // of complete schedules; NaN elsewhere
-    std::span<bool> terminated;            // no decision is left
-    std::span<bool> illegal_action;        // the last step's
+    std::vector<int64_t> num_evaluations;    // of the episodes so far
+    std::vector<double> cost;                // of complete schedules; NaN elsewhere
+    std::unique_ptr<bool[]> terminated;      // no decision is left
+    std::unique_ptr<bool[]> illegal_action;  // the last step's
+};
+
+// Of arrays with a row for each environment, those of one.
+Observation row_of(const Observation &all, const ObservationShape &shape, size_t index);
+
+// Observations that stay in their place, and change by what is new.
+class KeptObservations {
+public:
+    KeptObservations(const ObservationShape &shape, size_t size);
+
+    const Observation &all() const { return all_; }
+    void update(size_t index, const Episode &episode);
+
+private:
+    std::vector<std::unique_ptr<std::byte[]>> memory_;
+    Observation all_;
+    std::vector<Observation> rows_;
+    std::vector<Shown> shown_;  // by the rows
 };
 
 // Environments that take their steps together, in several threads. Each does what it would do alone, whatever the
@@ -54,19 +64,28 @@ public:
     // episode is over.
     void step(std::span<const int64_t> actions, std::span<const bool> chosen);
 
-    // Copies what all environments show.
-    void copy_to(const Observation &out) const;
+    // What all environments show, in arrays that each call updates from the first request on; 0 before they begin.
+    const Observation &kept_observation();
+    // Writes the same into other arrays.
+    void observe(const Observation &out) const;
+    // Writes what these show, each into arrays of its own, of which those of decisions are 0, the stages excepted.
+    // Throws InvalidParameter if one has not begun.
+    void observe(std::span<const size_t> indices, std::span<const Observation> outs) const;
+
+    // Throws InvalidParameter if there is not a value for each environment.
+    void check_length(const char *name, size_t length) const;
 
     State state(int64_t index) const;
     const Batch &batch() const { return batch_; }
     const ObservationShape &shape() const { return shape_; }
-    // For the copies.
+    // For arrays with a row for each environment.
     const SpareMemory &spare_memory() const { return spare_memory_; }
+    // For what single environments show.
+    const SpareMemory &spare_rows() const { return spare_rows_; }
 
 private:
     struct Failure;
 
-    void check_length(const char *name, size_t length) const;
     void for_each(std::span<const bool> chosen, const std::function<void(size_t)> &act);
     void update(size_t index, bool is_legal);
 
@@ -74,8 +93,8 @@ private:
     ObservationShape shape_;
     Batch batch_;
     std::deque<Episode> episodes_;
-    std::vector<Shown> shown_;  // by the batch's rows
-    SpareMemory spare_memory_;
+    std::unique_ptr<KeptObservations> kept_;  // once asked for
+    SpareMemory spare_memory_, spare_rows_;
     mutable WorkerPool pool_;
 };
 

@@ -107,6 +107,67 @@ def test_many_episodes_of_a_toy_agree_in_any_number_of_threads() -> None:
             vector.restart(terminated)
 
 
+@pytest.mark.parametrize("child_features", [False, True])
+def test_copies_are_equal_and_stay_as_they_are(child_features: bool) -> None:
+    """With rows that are over and rows that are not, of different problems, and memory that others had before."""
+    spaces = [space("toy_diamond"), space("toy_blur")]
+    shape = common_shape(spaces, decisions=64, child_features=child_features)
+    count = 8
+    vector = _core.VectorEnvironment(shape, num_envs=count, threads=2)
+    singles = [_core.Environment(shape) for _ in range(count)]
+    rng = np.random.default_rng(3)
+    kept: list[tuple[dict[str, np.ndarray], dict[str, np.ndarray]]] = []
+    assert not any(array.any() for array in vector.copy_observation().values())
+    with pytest.raises(_core.InvalidParameter, match="reset"):
+        vector.copy_rows(np.ones(count, np.bool_))
+    for number in range(40):
+        ended = vector.terminated.copy() if number else np.ones(count, np.bool_)
+        drawn = [spaces[k].initial_state() for k in rng.integers(2, size=count)]
+        vector.start([state if is_chosen else None for state, is_chosen in zip(drawn, ended, strict=True)])
+        for single, state, is_chosen in zip(singles, drawn, ended, strict=True):
+            if is_chosen:
+                single.start(state)
+        actions = rng.integers(0, 64, count)
+        vector.step(actions, np.ones(count, np.bool_))
+        for single, action in zip(singles, actions.tolist(), strict=True):
+            single.step(action)
+        chosen = vector.terminated | (rng.random(count) < 0.3)
+        indices = np.flatnonzero(chosen).tolist()
+        rows, batch = vector.copy_rows(chosen), vector.copy_observation()
+        for arrays, index in (*zip(rows, indices, strict=True), *((None, index) for index in range(count))):
+            expected = singles[index].observe()
+            for key, value in expected.items():
+                array = batch[key][index] if arrays is None else arrays[key]
+                assert array.tobytes() == value.tobytes() and array.dtype == value.dtype, key
+                assert array.flags.writeable
+            if arrays is not None:
+                assert list(arrays) == list(expected)
+                kept.append((arrays, expected))
+        for array in batch.values():
+            array.fill(7)  # the caller's, who lets go of it
+        if number % 3 == 0:
+            kept = [(arrays, expected) for arrays, expected in kept if rng.random() < 0.5]
+        information = vector.information()
+        assert information["action_mask"].sum(axis=1).tolist() == vector.num_legal_decisions.clip(max=64).tolist()
+        assert information["decisions_truncated"].tolist() == (vector.num_legal_decisions > 64).tolist()
+    for arrays, expected in kept:
+        for key, value in expected.items():
+            assert arrays[key].tobytes() == value.tobytes(), key
+    with pytest.raises(_core.InvalidParameter, match="chosen has 3"):
+        vector.copy_rows(np.ones(3, np.bool_))
+
+
+def test_views_that_are_asked_for_late_show_the_same() -> None:
+    toy = space("toy_diamond")
+    vectors = [_core.VectorEnvironment(common_shape([toy], 64), num_envs=3) for _ in range(2)]
+    early = vectors[0].observation
+    for vector in vectors:
+        vector.start([toy.initial_state(), toy.initial_state(), None])
+        vector.step(np.array([3, 0, 0]), np.array([True, True, False]))
+    for key, array in vectors[1].observation.items():
+        assert array.tobytes() == early[key].tobytes(), key
+
+
 def test_arrays_stay_and_are_read_only() -> None:
     toy = space("toy_blur")
     vector = _core.VectorEnvironment(common_shape([toy], 64), num_envs=2)
