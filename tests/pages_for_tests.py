@@ -1,4 +1,4 @@
-"""What pages of the manual ask their readers to type: Python, with what it prints, and commands."""
+"""What pages of the manual ask their readers to type: Python, with what it prints, commands, and files to save."""
 
 from __future__ import annotations
 
@@ -6,19 +6,31 @@ import inspect
 import pkgutil
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from halidegym import agents
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-_BLOCK = re.compile(r"^```(python|console)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^```(?P<language>\S*)\n(?P<fenced>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?"
+    r"|(?<=\n\n)(?P<indented>(?:^    [^\n]*\n)+)",
+    re.MULTILINE | re.DOTALL,
+)
 _DOCSTRING = re.compile(r"^<!-- docstring: (\S+) -->$", re.MULTILINE)
-_FILE = re.compile(r"`([\w-]+\.py)`:\n\n\Z")
-_PROMPTED = re.compile(r"^\$ ((?:.*\\\n)*.*)", re.MULTILINE)
-_FENCED = re.compile(r"^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_INDENTED = re.compile(r"(?:^    .*\n)+", re.MULTILINE)
-_COMMAND = re.compile(r"^ *(halidegym (?:.*\\\n)*.*)", re.MULTILINE)
+_FILE = re.compile(r"`([\w-]+\.(py|yaml|cpp))`(?:(?!\n\n).)*\n\n\Z", re.DOTALL)
+_SUFFIXES = {"python": "py", "yaml": "yaml", "cpp": "cpp"}
+_PROMPTED = re.compile(r"^\$ ((?:.*\\\n)*.*)\n?((?:(?!\$ ).*\n)*)", re.MULTILINE)
+_CALL = re.compile(r"^(\w+)\((.*?)\)$", re.MULTILINE | re.DOTALL)
+# How commands begin in blocks without prompts.
+_COMMAND = re.compile(r"(?:halidegym|pipx?|pytest|make|python|ray|export|g\+\+|\./\w+) |\w+=\$\(")
+# In prose, what has arguments, none of which stands for something else: RUN, N, or "...". The others name a command.
+_GROUPS = "train|reproduce|samples|transform"
+_NAME = rf"halidegym\s(?:(?:{_GROUPS})\s[a-z0-9-]+|(?!{_GROUPS})[a-z-]+)"
+_IN_PROSE = re.compile(rf"`({_NAME}\s(?:(?!\b[A-Z]+\b|\.\.\.)[^`])+)`")
 
 
 @dataclass(frozen=True)
@@ -26,8 +38,8 @@ class Block:
     """A block of code.
 
     Attributes:
-        language: "python" or "console".
-        text: of the block.
+        language: "python", "console", or that of a file.
+        text: of the block; commands stand behind prompts.
         output: what the page says that it prints; None if it does not say.
         file: where the reader is asked to save it; None if nowhere.
     """
@@ -36,6 +48,14 @@ class Block:
     text: str
     output: str | None
     file: str | None
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command, on one line and without comments, and the lines that the page says it prints."""
+
+    text: str
+    output: Sequence[str]
 
 
 def source_of(page: Path) -> str:
@@ -50,24 +70,53 @@ def name_of(page: Path) -> str:
 
 
 def blocks(markdown: str) -> list[Block]:
-    """The blocks of Python and of prompts, in order."""
-    found = []
+    """The blocks of Python, of commands, and of files, in order; a command in prose is one of its own."""
+    found: list[Block] = []
+    end = 0
     for match in _BLOCK.finditer(markdown):
+        found += _in_prose(markdown[end : match.start()])
+        end = match.end()
+        language, text = match["language"] or "", match["fenced"] or inspect.cleandoc(match["indented"] or "") + "\n"
         named = _FILE.search(markdown[: match.start()])
-        found.append(Block(match[1], match[2], match[3], named[1] if named else None))
-    return found
+        file = named[1] if named and named[2] == _SUFFIXES.get(language) else None
+        if not language and _COMMAND.match(text):
+            language, text = "console", _with_prompts(text)
+        if language in ("python", "console") or file:
+            found.append(Block(language, text, match["output"], file))
+    return found + _in_prose(markdown[end:])
 
 
-def prompts(block: Block) -> list[str]:
-    """The commands behind the prompts of a block."""
-    return _PROMPTED.findall(block.text)
+def _in_prose(markdown: str) -> list[Block]:
+    return [Block("console", f"$ {' '.join(text.split())}\n", None, None) for text in _IN_PROSE.findall(markdown)]
+
+
+def commands(block: Block) -> list[Command]:
+    """The commands of a block."""
+    return [Command(_one_line(text), output.splitlines()) for text, output in _PROMPTED.findall(block.text)]
+
+
+def is_signature(block: Block) -> bool:
+    """Whether a block shows nothing but the parameters of agents, which is no program."""
+    is_of_agents = all(name in agents.__all__ for name, _ in shown_calls(block))
+    return block.language == "python" and is_of_agents and not _CALL.sub("", block.text).strip()
+
+
+def shown_calls(block: Block) -> list[tuple[str, str]]:
+    """Names and arguments of the calls that a block consists of."""
+    return _CALL.findall(block.text)
 
 
 def halidegym_commands(markdown: str) -> list[list[str]]:
     """The arguments of all calls of `halidegym` that stand in blocks."""
-    lines = [prompt for block in blocks(markdown) if block.language == "console" for prompt in prompts(block)]
-    others = _BLOCK.sub("", markdown)
-    for text in [*_FENCED.findall(others), *_INDENTED.findall(_FENCED.sub("", others))]:
-        lines += _COMMAND.findall(text)
-    calls = [shlex.split(line.replace("\\\n", " "), comments=True) for line in lines if line.startswith("halidegym ")]
+    texts = [each.text for block in blocks(markdown) if block.language == "console" for each in commands(block)]
+    calls = [shlex.split(text) for text in texts if text.startswith("halidegym ")]
     return [call[1 : call.index("|") if "|" in call else None] for call in calls]
+
+
+def _with_prompts(text: str) -> str:
+    """A block without prompts, each line of which is a command, goes on with one, or is printed."""
+    return re.sub(rf"^(?={_COMMAND.pattern})", "$ ", text, flags=re.MULTILINE)
+
+
+def _one_line(command: str) -> str:
+    return " ".join(re.sub(r"\s# .*", "", command).replace("\\\n", " ").split())

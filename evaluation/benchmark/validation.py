@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import Comparison
 from halidegym.evaluation.arguments.agent import load_agent, own_agents
+from halidegym.evaluation.benchmark.agent_claim import check_agent
 from halidegym.evaluation.benchmark.cells import Cell, CellResult
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.evaluation.benchmark.problems.claims import FalseClaimError, check_equal
@@ -89,7 +90,7 @@ def _replay_all(cells: Mapping[str, tuple[Cell, CellResult]], again: bool) -> li
             agent = None
             if cell.settings.agent in own_agents():
                 agent = load_agent(cell.settings.agent, cell.settings.parameters, cell.settings.preset)
-                check_equal("agent", found.plan["agent"], repr(agent))
+                check_agent(found.plan["agent"], repr(agent))
             check_equal("seed", found.plan["seed"], cell.seed)
             is_replayed = problem.verify(found, agent, again)
             verdicts.append(Verdict(name, "replayed" if is_replayed else "believed"))

@@ -1,0 +1,30 @@
+"""The parameters of agents that pages show are those of the classes, in name, order and default."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+
+import pytest
+
+from halidegym import agents
+from pages_for_tests import PAGES, blocks, is_signature, shown_calls, source_of
+
+
+def signatures() -> list[tuple[str, str]]:
+    """The parameters that pages show, by the name of the class."""
+    shown = [block for page in PAGES for block in blocks(source_of(page)) if is_signature(block)]
+    return [found for block in shown for found in shown_calls(block)]
+
+
+@pytest.mark.parametrize(("name", "parameters"), signatures())
+def test_shown_parameters_are_those_of_the_class(name: str, parameters: str) -> None:
+    definition = ast.parse(f"def shown({parameters}): ...").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    arguments, actual = definition.args, inspect.signature(getattr(agents, name)).parameters
+    assert [argument.arg for argument in (*arguments.args, *arguments.kwonlyargs)] == list(actual)
+    defaults = [ast.literal_eval(value) for value in (*arguments.defaults, *filter(None, arguments.kw_defaults))]
+    of_class = [parameter.default for parameter in actual.values() if parameter.default is not inspect.Parameter.empty]
+    for shown, default in zip(defaults, of_class, strict=True):
+        assert math.isclose(shown, default, rel_tol=1e-3) if isinstance(default, float) else shown == default
