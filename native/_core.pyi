@@ -1261,10 +1261,54 @@ class MctsResult(SearchResult[_StateT_co]):
     def deciding_trees(self) -> list[int]:
         """Per pass, the index of the tree that found what decided; the greedy trees come first, and -1 is none of them."""
 
+@final
+class TreeOrder(_Value):
+    """What the trees of an ensemble are told before a search: where to go, what to follow, how long to search; picklable."""
+
+    def repeated(self) -> TreeOrder:
+        """What to tell trees that take the place of lost ones: the same, or without the search if seconds limit it."""
+
+@final
+class TreeReport(_Value):
+    """What a tree of an ensemble tells after a search: counts, its best schedule, and what else decides; picklable."""
+
+    @property
+    def tree(self) -> int:
+        """Its index in the ensemble."""
+    @property
+    def evaluations(self) -> int:
+        """Costs that it has asked for in this search."""
+
+@final
+class TreeShare(_Bound):
+    """Some trees of the ensemble of `mcts`, which are what they are there."""
+
+    def __init__(self, space: Space, options: MctsOptions, remainder: int, divisor: int) -> None:
+        """Trees at the first decision of a space.
+
+        Args:
+            space: of the schedules.
+            options: of the whole search.
+            remainder: that their indices leave, from 0 to below the divisor.
+            divisor: number of shares, up to that of trees.
+
+        Raises:
+            InvalidParameter: a parameter is out of its range.
+            OutOfResources: a thread cannot start.
+        """
+
+    def search(self, order: TreeOrder) -> list[TreeReport]:
+        """Follow an order; orders build on one another.
+
+        Raises:
+            OutOfResources: there is not enough memory.
+        """
+
 def mcts(
     space: Any,
     options: MctsOptions = ...,
     measure: Callable[[Any, list[int]], float | None] | None = None,
+    trees: Callable[[TreeOrder, Callable[[int], bool]], list[TreeReport] | None] | None = None,
     *,
     max_seconds: float | None = None,
     max_evaluations: int | None = None,
@@ -1281,9 +1325,13 @@ def mcts(
         options: of the search.
         measure: from a complete state and its actions to seconds, infinite if it failed, or None if there is nothing to
             tell; called by one thread at a time.
+        trees: has all trees search that are held elsewhere, for a space of schedules: hands an order to each `TreeShare`,
+            and returns the reports in the order of the trees. It asks its second argument now and then whether to go on,
+            telling how many states were rated in this search so far; None if not. By default the trees live here.
 
     Raises:
-        InvalidParameter: a parameter is out of its range, or nothing limits the search.
+        InvalidParameter: a parameter is out of its range, or nothing limits the search; or the trees of a space of another
+            kind are elsewhere.
         SearchExhausted: no random schedule was legal.
         OutOfResources: there is not enough memory, or a thread cannot start.
     """

@@ -3,6 +3,7 @@
 
 #include "bindings/planners.h"
 #include "bindings/topics.h"
+#include "bindings/tree_share.h"
 #include "search/tree/mcts.h"
 #include "search/tree/rollout_speed.h"
 
@@ -35,8 +36,23 @@ struct PythonMctsResult : PythonResult {
     std::vector<int> deciding_trees;
 };
 
+// Trees that a Python function speaks for; none if they are to live here.
+template <typename S>
+typename Mcts<S>::Trees trees_of(const py::object &trees) {
+    if (trees.is_none()) {
+        return {};
+    }
+    if constexpr (std::is_same_v<S, ScheduleSpace>) {
+        return [&trees](const ScheduleOrder &order, const KeepSearching &keep_searching) {
+            return search_in_python(trees, order, keep_searching);
+        };
+    } else {
+        throw InvalidParameter("trees in other processes search schedules alone, not other spaces; leave them out");
+    }
+}
+
 PythonMctsResult run_mcts(const py::object &space, const MctsOptions &options, const py::object &measure,
-                          const Limits &limits) {
+                          const py::object &trees, const Limits &limits) {
     return search_guided(
         space, limits,
         [&]<typename S>(S &searched, const Budget &budget) {
@@ -46,7 +62,7 @@ PythonMctsResult run_mcts(const py::object &space, const MctsOptions &options, c
                     return measure_in_python(measure, candidates);
                 };
             }
-            return Mcts<S>(searched, options, budget, std::move(measured)).run();
+            return Mcts<S>(searched, options, budget, std::move(measured), trees_of<S>(trees)).run();
         },
         [](const auto &result) { return PythonMctsResult{result_to_python(result), result.deciding_trees}; });
 }
@@ -97,8 +113,9 @@ void bind_search_mcts(py::module_ &m) {
     bind_options(m);
     py::class_<PythonMctsResult, PythonResult>(m, "MctsResult", "What a tree search found, and what it took.")
         .def_readonly("deciding_trees", &PythonMctsResult::deciding_trees);
-    def_planner<MctsOptions, py::object>(m, "mcts", &run_mcts, options_argument<MctsOptions>(),
-                                         py::arg("measure") = py::none());
+    bind_tree_share(m);
+    def_planner<MctsOptions, py::object, py::object>(m, "mcts", &run_mcts, options_argument<MctsOptions>(),
+                                                     py::arg("measure") = py::none(), py::arg("trees") = py::none());
 
     m.def(
         "rollout_speed",

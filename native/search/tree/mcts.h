@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,9 +13,9 @@
 #include "problem/error.h"
 #include "search/beam_search.h"
 #include "search/search_result.h"
-#include "search/spaces/walk.h"
 #include "search/tree/mcts_options.h"
-#include "search/tree/tree_ensemble.h"
+#include "search/tree/tree_root.h"
+#include "search/tree/tree_share.h"
 
 namespace halidegym {
 
@@ -32,44 +33,44 @@ template <SearchSpace S>
 class Mcts {
 public:
     using State = typename S::State;
+    using Decision = typename S::Decision;
     // Run times of complete states in seconds, infinite where it failed; NaN where it was not measured.
     using Measure = std::function<std::vector<double>(const std::vector<Solution<State>> &)>;
+    // Has all trees search, wherever they live, and returns their reports in the order of the trees; none of them if
+    // they were stopped and cannot tell any more.
+    using Trees = std::function<TreeReports<Decision>(const TreeOrder<Decision> &, const KeepSearching &)>;
 
-    Mcts(const S &space, const MctsOptions &options, Budget budget, Measure measure = {});
+    // Without `trees`, they live here.
+    Mcts(const S &space, const MctsOptions &options, Budget budget, Measure measure = {}, Trees trees = {});
 
     // The result has one pass solution per decision that left a choice: the state that decided it.
     MctsResult<State> run();
 
 private:
-    using Decision = typename S::Decision;
-    using Tree = SearchTree<S>;
     static constexpr double infinity = std::numeric_limits<double>::infinity();
 
     // A complete state below the root.
     struct Found {
-        Solution<State> solution;
-        std::vector<Decision> decisions;  // from the root
-        int num_choices;                  // of these
-        int tree;                         // that found it; -1: none
-    };
-    struct Move {
-        uint32_t action;
-        Decision decision;
+        CompletePath<Decision> path;
+        State state;
+        int tree;  // that found it; -1: none
+
+        Solution<State> solution() const { return {state, path.cost, path.actions}; }
     };
 
-    void find_first();
+    Found find_first();
     Found first_of_beam();
     Found first_simulated();
-    void count_first(int64_t evaluations, int64_t expansions, int64_t forwards);
+    Found found_below(const std::vector<Decision> &decisions, double cost);
+    void count(int64_t evaluations, int64_t expansions, int64_t forwards);
     TreeLimits limits() const;
     bool may_go_on(int64_t new_evaluations);
-    std::vector<Found> collect();
-    Found follow(S &space, std::vector<Decision> decisions, double cost, int tree) const;
+    std::vector<Found> collect(const TreeReports<Decision> &reports);
     const Found *choose(const std::vector<Found> &found);
-    bool search_from_root();
-    std::optional<Move> best_average();
-    std::optional<Move> last_candidate();
-    void move_root(const Move &move, double cost);
+    Move<Decision> winner(const Found &chosen, const TreeReports<Decision> &reports);
+    std::optional<Move<Decision>> best_average(const TreeReports<Decision> &reports);
+    std::optional<Move<Decision>> last_candidate(const TreeReports<Decision> &reports);
+    TreeOrder<Decision> move_root(const Move<Decision> &move, double cost);
 
     const MctsOptions options_;
     const Budget budget_;
@@ -77,63 +78,52 @@ private:
     SearchRecord<State> record_;
     S space_;
 
-    State root_;
-    std::vector<uint32_t> actions_;  // that led to the root
-    TreeEnsemble<S> ensemble_;
+    TreeRoot<S> root_;
+    const Trees trees_;
     std::optional<Found> incumbent_;  // what decided last, if it is below the root
     std::vector<std::optional<Found>> best_of_tree_;
     std::vector<int> deciding_trees_;
-    int64_t first_evaluations_ = 0;  // before the trees'
-    int64_t first_expansions_ = 0;
-    int64_t first_forwards_ = 0;
-    int num_moves_ = 0;
     bool stopped_ = false;
     bool limited_ = false;  // trees could have gone on if their shares of the budget had been larger
 };
 
+// All trees of an ensemble, in this process.
 template <SearchSpace S>
-Mcts<S>::Mcts(const S &space, const MctsOptions &options, Budget budget, Measure measure)
-    : options_(checked(options, budget)), budget_(std::move(budget)), measure_(std::move(measure)), record_(budget_),
-      space_(space), root_(space_.root()), ensemble_(space, std::min(options.threads, options.trees)) {
-    Walk<S> walk = follow_forced(space_, root_);
-    root_ = std::move(walk.state);
-    actions_.assign(walk.decisions.size(), 0);
-    const int64_t nodes = options.tree_memory / options.trees / static_cast<int64_t>(Tree::node_bytes());
-    best_of_tree_.resize(static_cast<size_t>(options.trees));
-    ensemble_.trees().reserve(static_cast<size_t>(options.trees));
-    for (int i = 0; i < options.trees; i++) {
-        const bool greedy = i < options.greedy_trees;
-        ensemble_.trees().emplace_back(
-            TreeOptions{.policy = options.policy,
-                        .simulation = greedy ? SimulationPolicy{.greedy_probability = 1}
-                                             : SimulationPolicy{options.epsilon, options.deviations, options.draws},
-                        .widening = options.widening,
-                        .max_nodes = static_cast<uint32_t>(std::min<int64_t>(nodes, 1u << 31)),
-                        .seed = split_seed(options.seed, static_cast<uint64_t>(i))},
-            root_);
-    }
+typename Mcts<S>::Trees trees_here(const S &space, const MctsOptions &options) {
+    const auto all = std::make_shared<TreeShare<S>>(space, options);
+    return [all](const auto &order, const KeepSearching &keep_searching) { return all->search(order, keep_searching); };
 }
 
 template <SearchSpace S>
+Mcts<S>::Mcts(const S &space, const MctsOptions &options, Budget budget, Measure measure, Trees trees)
+    : options_(checked(options, budget)), budget_(std::move(budget)), measure_(std::move(measure)), record_(budget_),
+      space_(space), root_(space_), trees_(trees ? std::move(trees) : trees_here(space, options)),
+      best_of_tree_(static_cast<size_t>(options.trees)) {}
+
+template <SearchSpace S>
 MctsResult<typename S::State> Mcts<S>::run() {
-    find_first();
-    while (!space_.is_complete(root_) && record_.may_continue(num_moves_, space_.depth(root_))) {
-        stopped_ = !search_from_root();
-        limited_ = limited_ || (options_.divides_budget() && !ensemble_.is_exhausted());
-        const std::vector<Found> found = collect();
+    incumbent_ = find_first();
+    record_.add(incumbent_->solution());
+    const auto lead = root_.below(incumbent_->path);
+    TreeOrder<Decision> order{std::nullopt, {lead.begin(), lead.end()}, incumbent_->path.cost, {}};
+    while (!space_.is_complete(root_.state()) && record_.may_continue(root_.num_moves(), space_.depth(root_.state()))) {
+        order.limits = limits();
+        const TreeReports<Decision> reports =
+            trees_(order, [&](int64_t evaluations) { return may_go_on(evaluations); });
+        stopped_ = reports.stopped;
+        const bool is_exhausted =
+            std::ranges::all_of(reports.trees, [](const auto &tree) { return tree.is_exhausted; });
+        limited_ = limited_ || (options_.divides_budget() && !is_exhausted);
+        const std::vector<Found> found = collect(reports);
         const Found *chosen = choose(found);
         if (!chosen || stopped_) {
             record_.result.ended_by = EndedBy::Interrupt;
             break;
         }
-        record_.end_pass(chosen->solution, chosen->solution.cost);
+        record_.end_pass(chosen->solution(), chosen->path.cost);
         deciding_trees_.push_back(chosen->tree);
         incumbent_ = *chosen;
-        const auto winner = options_.winner == MctsOptions::Winner::Average     ? best_average()
-                            : options_.winner == MctsOptions::Winner::Candidate ? last_candidate()
-                                                                                : std::nullopt;
-        move_root(winner.value_or(Move{chosen->solution.actions[actions_.size()], chosen->decisions.front()}),
-                  chosen->solution.cost);
+        order = move_root(winner(*chosen, reports), chosen->path.cost);
     }
     if (!record_.is_stopped() && (limited_ || record_.is_used_up())) {
         record_.result.ended_by = EndedBy::Budget;
@@ -143,12 +133,8 @@ MctsResult<typename S::State> Mcts<S>::run() {
 
 // One complete state, so that there is something to return whatever the budget.
 template <SearchSpace S>
-void Mcts<S>::find_first() {
-    incumbent_ = options_.first_beam ? first_of_beam() : first_simulated();
-    record_.add(incumbent_->solution);
-    for (Tree &tree : ensemble_.trees()) {
-        tree.follow(incumbent_->decisions, incumbent_->solution.cost);
-    }
+typename Mcts<S>::Found Mcts<S>::find_first() {
+    return options_.first_beam ? first_of_beam() : first_simulated();
 }
 
 // What the first pass of a beam search finds.
@@ -160,10 +146,10 @@ typename Mcts<S>::Found Mcts<S>::first_of_beam() {
     };
     const auto beam =
         BeamSearch<S>(space_, {.beam_size = *options_.first_beam, .threads = options_.threads}, first_pass).run();
-    count_first(beam.evaluations, beam.expansions, beam.forwards);
+    count(beam.evaluations, beam.expansions, beam.forwards);
     const Solution<State> &first = beam.solutions.front();
-    return follow(space_, decisions_of<S>(space_, root_, std::span(first.actions).subspan(actions_.size())), first.cost,
-                  -1);
+    const auto below = std::span(first.actions).subspan(root_.depth());
+    return found_below(decisions_of<S>(space_, root_.state(), below), first.cost);
 }
 
 // The best of some random ones, as many as are wanted; else, if simulations are to follow it, a greedy one.
@@ -174,10 +160,10 @@ typename Mcts<S>::Found Mcts<S>::first_simulated() {
     double least = infinity;
     int num_found = 0;
     for (uint64_t attempt = 0; attempt < 1000 || num_found > 0; attempt++) {
-        auto simulation = simulate(space_, root_, SplitMix64(split_seed(options_.seed, ~attempt)),
+        auto simulation = simulate(space_, root_.state(), SplitMix64(split_seed(options_.seed, ~attempt)),
                                    {is_greedy && attempt == 0 ? 1.0 : 0.0}, {}, [](const auto &) { return true; });
         const auto cost = simulation.end ? space_.cost(*simulation.end) : std::nullopt;
-        count_first(simulation.evaluations + (simulation.end ? 1 : 0), simulation.expansions, simulation.forwards);
+        count(simulation.evaluations + (simulation.end ? 1 : 0), simulation.expansions, simulation.forwards);
         if (cost) {
             num_found++;
             if (*cost < least) {
@@ -186,7 +172,7 @@ typename Mcts<S>::Found Mcts<S>::first_simulated() {
             }
         }
         if (num_found > 0 && (num_found >= options_.first_draws || record_.is_used_up())) {
-            return follow(space_, std::move(decisions), least, -1);
+            return found_below(decisions, least);
         }
     }
     throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
@@ -194,16 +180,24 @@ typename Mcts<S>::Found Mcts<S>::first_simulated() {
 }
 
 template <SearchSpace S>
-void Mcts<S>::count_first(int64_t evaluations, int64_t expansions, int64_t forwards) {
-    record_.result.evaluations = first_evaluations_ += evaluations;
-    record_.result.expansions = first_expansions_ += expansions;
-    record_.result.forwards = first_forwards_ += forwards;
+typename Mcts<S>::Found Mcts<S>::found_below(const std::vector<Decision> &decisions, double cost) {
+    CompletePath<Decision> path = root_.complete(space_, decisions, cost);
+    State end = root_.end(space_, path);
+    return {std::move(path), std::move(end), -1};
+}
+
+template <SearchSpace S>
+void Mcts<S>::count(int64_t evaluations, int64_t expansions, int64_t forwards) {
+    record_.result.evaluations += evaluations;
+    record_.result.expansions += expansions;
+    record_.result.forwards += forwards;
 }
 
 // Without limits for each decision, what is left of the whole budget is divided among the decisions left.
 template <SearchSpace S>
 TreeLimits Mcts<S>::limits() const {
-    const int decisions = options_.divides_budget() && incumbent_ ? std::max(incumbent_->num_choices, 1) : 1;
+    const int decisions =
+        options_.divides_budget() && incumbent_ ? std::max(root_.num_choices(incumbent_->path), 1) : 1;
     const double part = 1 - std::pow(1 - 1.0 / decisions, options_.front_loading);
     const auto share = [&](int64_t budget, int64_t used) {
         const double shared = static_cast<double>(budget - used) * part / options_.trees;
@@ -218,85 +212,43 @@ TreeLimits Mcts<S>::limits() const {
                 std::min(options_.seconds_per_decision, std::max(budget_.seconds - record_.seconds(), 0.0) * part)};
 }
 
-// All trees spend their budget for this decision; with candidates, an equal part of it between two halvings. False if
-// they were stopped.
-template <SearchSpace S>
-bool Mcts<S>::search_from_root() {
-    const TreeLimits whole = limits();
-    const auto keep_going = [&](int64_t evaluations) { return may_go_on(evaluations); };
-    if (!options_.candidates) {
-        return ensemble_.search(whole, keep_going);
-    }
-    ensemble_.for_each_tree([&](S &space, size_t i) {
-        ensemble_.trees()[i].begin_halving(space, static_cast<size_t>(*options_.candidates));
-    });
-    int rounds = 1;
-    for (const Tree &tree : ensemble_.trees()) {
-        rounds = std::max(rounds, tree.candidates().num_halvings());
-    }
-    rounds = static_cast<int>(std::min<int64_t>({rounds, whole.iterations, whole.evaluations, whole.expansions}));
-    bool goes_on = true;
-    for (int round = 0; round < rounds && goes_on; round++) {
-        goes_on = ensemble_.search(whole.part(round, rounds), keep_going);
-        for (Tree &tree : ensemble_.trees()) {
-            tree.halve();
-        }
-    }
-    return goes_on;
-}
-
 // Whether the caller agrees to go on with a search that has rated so many states.
 template <SearchSpace S>
 bool Mcts<S>::may_go_on(int64_t new_evaluations) {
     const auto &result = record_.result;
-    return budget_.keep_going({num_moves_, space_.depth(root_), result.evaluations + new_evaluations, result.expansions,
-                               result.solutions.front().cost});
+    return budget_.keep_going({root_.num_moves(), space_.depth(root_.state()), result.evaluations + new_evaluations,
+                               result.expansions, result.solutions.front().cost});
 }
 
 // The best complete states of the trees and what decided last, without repetitions.
 template <SearchSpace S>
-std::vector<typename Mcts<S>::Found> Mcts<S>::collect() {
+std::vector<typename Mcts<S>::Found> Mcts<S>::collect(const TreeReports<Decision> &reports) {
     std::vector<Found> found;
     const auto add = [&](const Found &candidate) {
-        record_.add(candidate.solution);
+        record_.add(candidate.solution());
         if (std::none_of(found.begin(), found.end(),
-                         [&](const Found &other) { return other.solution.actions == candidate.solution.actions; })) {
+                         [&](const Found &other) { return other.path.actions == candidate.path.actions; })) {
             found.push_back(candidate);
         }
     };
-    record_.result.evaluations = first_evaluations_;
-    record_.result.expansions = first_expansions_;
-    record_.result.forwards = first_forwards_;
-    for (const Tree &tree : ensemble_.trees()) {
-        record_.result.evaluations += tree.evaluations();
-        record_.result.expansions += tree.expansions();
-        record_.result.forwards += tree.forwards();
+    for (const auto &tree : reports.trees) {
+        count(tree.evaluations, tree.expansions, tree.forwards);
     }
     if (incumbent_) {
         add(*incumbent_);
     }
-    ensemble_.for_each_tree([&](S &space, size_t i) {
-        auto &known = best_of_tree_[i];
-        const Tree &tree = ensemble_.trees()[i];
-        if (!known || known->solution.cost != tree.best_cost()) {
-            auto best = tree.best(space);
-            known = best ? std::optional(follow(space, std::move(best->decisions), best->cost, static_cast<int>(i)))
-                         : std::nullopt;
+    for (const TreeReport<Decision> &report : reports.trees) {
+        auto &known = best_of_tree_[static_cast<size_t>(report.tree)];
+        if (!report.best) {
+            known.reset();
+        } else if (!known || known->path.actions != report.best->actions) {
+            known = Found{*report.best, root_.end(space_, *report.best), report.tree};
         }
-    });
-    for (const auto &best : best_of_tree_) {
-        if (best) {
-            add(*best);
+        if (known) {
+            add(*known);
         }
     }
     return found;
-}
-
-template <SearchSpace S>
-typename Mcts<S>::Found Mcts<S>::follow(S &space, std::vector<Decision> decisions, double cost, int tree) const {
-    Trace<S> trace = halidegym::trace<S>(space, root_, decisions);
-    trace.actions.insert(trace.actions.begin(), actions_.begin(), actions_.end());
-    return {{std::move(trace.end), cost, std::move(trace.actions)}, std::move(decisions), trace.num_choices, tree};
 }
 
 template <SearchSpace S>
@@ -307,7 +259,7 @@ const typename Mcts<S>::Found *Mcts<S>::choose(const std::vector<Found> &found) 
     if (measure_) {
         std::vector<Solution<State>> candidates;
         for (const Found &candidate : found) {
-            candidates.push_back(candidate.solution);
+            candidates.push_back(candidate.solution());
         }
         const std::vector<double> seconds = measure_(candidates);
         stopped_ = stopped_ || seconds.size() < candidates.size();
@@ -318,29 +270,42 @@ const typename Mcts<S>::Found *Mcts<S>::choose(const std::vector<Found> &found) 
         }
     }
     return &*std::min_element(found.begin(), found.end(),
-                              [](const Found &a, const Found &b) { return a.solution.cost < b.solution.cost; });
+                              [](const Found &a, const Found &b) { return a.path.cost < b.path.cost; });
+}
+
+template <SearchSpace S>
+Move<typename S::Decision> Mcts<S>::winner(const Found &chosen, const TreeReports<Decision> &reports) {
+    const Move<Decision> best{chosen.path.actions[root_.depth()], chosen.path.decisions[root_.depth()]};
+    switch (options_.winner) {
+    case MctsOptions::Winner::Average:
+        return best_average(reports).value_or(best);
+    case MctsOptions::Winner::Candidate:
+        return last_candidate(reports).value_or(best);
+    default:
+        return best;
+    }
 }
 
 // The child of the root with the least mean cost over the simulations of all trees.
 template <SearchSpace S>
-std::optional<typename Mcts<S>::Move> Mcts<S>::best_average() {
-    auto children = space_.children(root_);
+std::optional<Move<typename S::Decision>> Mcts<S>::best_average(const TreeReports<Decision> &reports) {
+    auto children = space_.children(root_.state());
     const auto decisions = children.decisions();
     std::vector<NodeStatistics> totals(decisions.size());
-    for (const Tree &tree : ensemble_.trees()) {
-        for (const auto &child : tree.root_children()) {
+    for (const auto &tree : reports.trees) {
+        for (const auto &child : tree.contenders) {
             const auto action = std::find(decisions.begin(), decisions.end(), child.decision) - decisions.begin();
             NodeStatistics &total = totals[static_cast<size_t>(action)];
-            total.outcomes += child.statistics.outcomes;
-            total.sum_cost += child.statistics.sum_cost;
+            total.outcomes += child.outcomes;
+            total.sum_cost += child.sum_cost;
         }
     }
-    std::optional<Move> best;
+    std::optional<Move<Decision>> best;
     double least = infinity;
     for (uint32_t action = 0; action < totals.size(); action++) {
         if (totals[action].outcomes > 0 && totals[action].mean_cost() < least) {
             least = totals[action].mean_cost();
-            best = Move{action, decisions[action]};
+            best = Move<Decision>{action, decisions[action]};
         }
     }
     return best;
@@ -348,48 +313,40 @@ std::optional<typename Mcts<S>::Move> Mcts<S>::best_average() {
 
 // Of what the trees are left with, the one that led to the cheapest complete state.
 template <SearchSpace S>
-std::optional<typename Mcts<S>::Move> Mcts<S>::last_candidate() {
-    auto children = space_.children(root_);
+std::optional<Move<typename S::Decision>> Mcts<S>::last_candidate(const TreeReports<Decision> &reports) {
+    auto children = space_.children(root_.state());
     const auto decisions = children.decisions();
-    std::optional<Move> best;
+    std::optional<Move<Decision>> best;
     double least = infinity;
-    for (const Tree &tree : ensemble_.trees()) {
-        for (const auto &[decision, statistics] : tree.root_children()) {
-            const auto &left = tree.candidates().candidates();
-            if (!left.empty() && left.front().decision == decision && statistics.best_cost < least) {
-                least = statistics.best_cost;
-                const auto action = std::find(decisions.begin(), decisions.end(), decision) - decisions.begin();
-                best = Move{static_cast<uint32_t>(action), decision};
+    for (const auto &tree : reports.trees) {
+        for (const auto &left : tree.contenders) {
+            if (left.best_cost < least) {
+                least = left.best_cost;
+                const auto action = std::find(decisions.begin(), decisions.end(), left.decision) - decisions.begin();
+                best = Move<Decision>{static_cast<uint32_t>(action), left.decision};
             }
         }
     }
     return best;
 }
 
+// What the trees are told to follow, with limits yet to come.
 template <SearchSpace S>
-void Mcts<S>::move_root(const Move &move, double cost) {
-    Walk<S> walk = follow_forced(space_, space_.apply(root_, move.decision));
-    walk.decisions.insert(walk.decisions.begin(), move.decision);
-    const bool is_complete = space_.is_complete(walk.state);
+TreeOrder<typename S::Decision> Mcts<S>::move_root(const Move<Decision> &move, double cost) {
     const auto keep = [&](std::optional<Found> &found) {
-        if (found && found->solution.actions[actions_.size()] != move.action) {
+        if (found && found->path.actions[root_.depth()] != move.action) {
             found.reset();
-        } else if (found) {
-            const auto begin = found->decisions.begin();
-            found->decisions.erase(begin, begin + std::ssize(walk.decisions));
-            found->num_choices--;
         }
     };
     keep(incumbent_);
-    const std::vector<Decision> lead = incumbent_ ? incumbent_->decisions : std::vector<Decision>();
-    for (size_t i = 0; i < best_of_tree_.size(); i++) {
-        keep(best_of_tree_[i]);
-        ensemble_.trees()[i].move_root(walk, is_complete, cost, lead);
+    std::ranges::for_each(best_of_tree_, keep);
+    root_.move(space_, move);
+    TreeOrder<Decision> order{move, {}, cost, {}};
+    if (incumbent_) {
+        const auto lead = root_.below(incumbent_->path);
+        order.lead.assign(lead.begin(), lead.end());
     }
-    root_ = std::move(walk.state);
-    actions_.push_back(move.action);
-    actions_.insert(actions_.end(), walk.decisions.size() - 1, 0);
-    num_moves_++;
+    return order;
 }
 
 }  // namespace halidegym
