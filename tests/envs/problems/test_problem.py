@@ -86,7 +86,7 @@ def test_estimates_go_before_those_of_the_parameters() -> None:
 
 
 def test_boolean_estimates_may_be_conditions() -> None:
-    """Halide keeps the estimate of a boolean as an int32, which `select` refuses (quirk Q18)."""
+    """Halide keeps them as an int32, which `select` refuses (Q18 of docs/specification/function-dag.md)."""
 
     def pipeline(flag: hl.Param) -> hl.Func:
         image, f = hl.ImageParam(hl.Float(32), 1, "image"), hl.Func("f")
