@@ -12,7 +12,7 @@ import halide as hl
 
 from halidegym.envs import pipelines
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
-from halidegym.envs.problems.problem import PipelineLike, SchedulingProblem
+from halidegym.envs.problems.problem import NoPipeline, PipelineLike, SchedulingProblem
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.envs.specification import saved_problem
 from halidegym.native._core import InvalidParameter
@@ -83,7 +83,7 @@ def _proposed(
         return propose_for_file(Path(source), examples, given, target)
     pipeline = hl.Pipeline(source) if isinstance(source, hl.Func) else source
     if not isinstance(pipeline, hl.Pipeline):
-        raise TypeError(
+        raise NoPipeline(
             f"Estimates are proposed for a halide.Func or halide.Pipeline, not for a {type(source).__name__}"
         )
     return propose_for_snapshot(PipelineSnapshot.take(pipeline), examples, given, target)
@@ -106,10 +106,11 @@ def _built(source: PipelineLike, target: str | None, options: dict[str, Any]) ->
     elif is_generator(source):
         name = named(source.__name__, options)
         source = generated_pipeline(source, "host" if target is None else target, options)
-    elif options and callable(source):
+    elif callable(source):
         function = getattr(source, "__name__", type(source).__name__)
         _check_options(source, options, function)
-        name, source = named(function, options), source(**options)
+        if options:
+            name, source = named(function, options), source(**options)
     return source, name
 
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from halidegym.envs.timing.measurements import milliseconds
+
 
 class TuningProgress:
     """Shows a bar on the error stream, or, where that is no terminal, a line for each new fastest schedule.
@@ -31,7 +33,8 @@ class TuningProgress:
 
     def show(self, measured: int, baseline: str, baseline_s: float, speedup: float) -> None:
         """Show how many were measured, what the baseline takes, and how many times as fast the best so far is."""
-        words = f"best {baseline_s / speedup * 1e3:.3f} ms ({speedup:.2f}x), {baseline} {baseline_s * 1e3:.3f} ms"
+        best, beside = milliseconds(baseline_s / speedup), milliseconds(baseline_s)
+        words = f"best {best} ms ({speedup:.2f}x), {baseline} {beside} ms"
         self._bar.update(self._task, completed=self._done(measured), words=f"{measured} measured, {words}")
         if not self._bar.console.is_terminal and speedup > self._shown:
             seconds = time.perf_counter() - self._begin

@@ -21,6 +21,12 @@ from halidegym.native import _core
 
 T = TypeVar("T")
 
+_SOURCES = {
+    ".py": "Python source. Name the function in it that returns the pipeline, {path}:FUNCTION on the command line; in "
+    "Python, import it and hand it over",
+    ".cpp": "C++ source. Build its generator, and let that write an .hlpipe file, with -e hlpipe",
+}
+
 # The largest pipelines take seconds, and hundreds of megabytes.
 _TIMEOUT_S = 120.0
 _MEMORY_BYTES = 4 << 30
@@ -45,9 +51,12 @@ def in_another_process(path: Path, function: Callable[..., T], *arguments: Any) 
     Raises:
         FormatError: it ended, or could not read the file.
         MissingEstimate, UnsupportedPipeline, InvalidParameter: as the function does.
+        InvalidParameter: it is source code.
         OSError: the file cannot be read.
     """
     path.open("rb").close()
+    if remedy := _SOURCES.get(path.suffix):
+        raise _core.InvalidParameter(f"{path} is {remedy.format(path=path)}.")
     with PythonProcess(memory_bytes=_MEMORY_BYTES) as process:
         try:
             return process.call(function, *arguments, timeout_s=_TIMEOUT_S)

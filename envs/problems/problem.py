@@ -29,6 +29,10 @@ _VERSION = 1
 _HEADER = struct.Struct("<IQQ32s")
 
 
+class NoPipeline(_core.InvalidParameter, TypeError):  # noqa: N818
+    """What was handed over is no pipeline, or makes none."""
+
+
 class SchedulingProblem:
     """What has to be decided to schedule a Halide pipeline for a machine, as immutable plain data.
 
@@ -74,7 +78,7 @@ class SchedulingProblem:
             MissingEstimate: an output or a parameter lacks an estimate.
             UnsupportedPipeline: the pipeline is none that the analysis can express.
             FormatError: the file is no serialized pipeline, or damaged.
-            TypeError: `pipeline` is none of the above.
+            NoPipeline: `pipeline` is none of the above, a TypeError.
         """
         check_at_least(1, INT32_MAX, parallelism=parallelism)
         check_kind(Mapping, estimates=estimates)
@@ -297,13 +301,18 @@ def _build(
             built, name = _build(built, target)
             function_name = getattr(pipeline, "__name__", "<lambda>")
             return built, name if function_name == "<lambda>" else function_name
-        raise TypeError(
-            f"The function {pipeline!r} returned a {type(built).__name__}, not a halide.Func or halide.Pipeline"
+        raise NoPipeline(
+            f"The function {getattr(pipeline, '__name__', repr(pipeline))} returned {_kind(built)}; let it return a "
+            "halide.Func or a halide.Pipeline, which may have several outputs: halide.Pipeline([f, g])"
         )
-    raise TypeError(
+    raise NoPipeline(
         f"A pipeline is a halide.Func, a halide.Pipeline, a function that returns one, a generator, or the path of an "
-        f".hlpipe file; not a {type(pipeline).__name__}"
+        f".hlpipe file; not {_kind(pipeline)}"
     )
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else f"an object of type {type(value).__name__}"
 
 
 def _stem(func_name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -11,7 +12,13 @@ import weakref
 from pathlib import Path
 from types import TracebackType
 
+from halidegym.native._core import Error
+
 _SCRATCH_PREFIX = "halidegym-scratch-"
+
+
+class CacheUnwritable(Error, OSError):  # noqa: N818
+    """This user's cache directory cannot be made, or nothing be written to it."""
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -34,10 +41,18 @@ def cache_directory() -> Path:
     """The same, created if it is missing.
 
     Raises:
-        OSError: it cannot be.
+        CacheUnwritable: it cannot be, or is read-only; an OSError.
     """
     directory = cache_path()
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(directory, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise CacheUnwritable(
+            f"Cannot write to {directory}, where locks and the compiled runtime are kept: {error.strerror}. "
+            "Set XDG_CACHE_HOME to a folder that can be written."
+        ) from error
     return directory
 
 

@@ -141,8 +141,8 @@ def _opened(name: str) -> int:
     path, flags = cache_path() / f"{name}.lock", os.O_RDWR | os.O_CREAT
     try:
         return os.open(path, flags, 0o666)
-    except FileNotFoundError:
-        cache_directory()
+    except OSError:
+        cache_directory()  # makes it, or says why it cannot be written
         return os.open(path, flags, 0o666)
 
 

@@ -242,6 +242,11 @@ class Comparison:
             raise FormatError(f"This is no comparison ({error!r}). Record it again.") from error
 
 
+def milliseconds(seconds: float) -> str:
+    """Seconds in milliseconds, as people read them: to three decimals, or to three digits where these would be few."""
+    return f"{seconds * 1e3:.3f}" if seconds >= 1e-4 else f"{seconds * 1e3:.3g}"
+
+
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
     """The narrowest pair of order statistics that covers the median of the distribution with this confidence.
 

@@ -40,7 +40,8 @@ from halidegym.evaluation.output.schedule_files import (
     how_to_call,
     source_file,
 )
-from halidegym.evaluation.timings.beside import beside_table, check_others
+from halidegym.evaluation.timings.beside import check_others, time_beside
+from halidegym.evaluation.timings.side_by_side import Row, rows_table
 
 _COMMENTS = {"cpp": "// ", "python": "# ", "loops": ""}
 
@@ -173,7 +174,7 @@ def schedule(
     wins (docs/agents/autotune.md). Other agents go by the cost model alone.
 
     With --measure or --manual, the best schedule is then timed beside others in turns, and a table on the error stream
-    tells cost, run time and speed.
+    tells cost, run time and speed. If it computes something else than the pipeline, or does not run, the exit status is 2.
 
     Ctrl-C ends the search with the best schedule so far, which is printed and written as any other; it is timed beside no
     others, and the exit status is 0.
@@ -215,14 +216,18 @@ def schedule(
         )
     _report(problem, plan)
     best = best_schedules(plan, top)
-    if output is None:
-        _print(best, output_format, function)
-    else:
-        _write(best, output, function)
-    if save is not None:
-        _save(plan, save)
+    try:
+        if output is None:
+            _print(best, output_format, function)
+        else:
+            _write(best, output, function)
+    finally:
+        if save is not None:
+            _save(plan, save)
     if beside.schedules and plan.ended_by != "interrupt":
-        output_console(stderr=True).print(beside_table(problem, best[0], beside.schedules, beside.settings))
+        title, rows = time_beside(problem, best[0], beside.schedules, beside.settings)
+        output_console(stderr=True).print(rows_table(title, rows))
+        _check(rows[-1])
 
 
 def _print(best: Sequence[Best], output_format: str, function: str | None) -> None:
@@ -242,8 +247,23 @@ def _write(best: Sequence[Best], path: Path, function: str | None) -> None:
     try:
         path.write_text(source_file(path, best, name), encoding="utf-8")
     except OSError as error:
-        raise Failure(f"The schedule was found, and {path} cannot be written: {error.strerror}") from error
+        click.echo(source_file(path, best, name))
+        raise Failure(f"The schedule is printed, and {path} cannot be written: {error.strerror}") from error
     click.echo(f"Wrote {path}: {how_to_call(path, name)}", err=True)
+
+
+def _check(ours: Row) -> None:
+    """Fail if the schedule that was found is of no use, whatever its cost."""
+    if ours.timing is None or ours.timing.outcome == "ok":
+        return
+    if ours.timing.outcome != "wrong_output":
+        raise Failure(
+            f"The schedule does not run ({ours.timing.outcome}): {ours.timing.error}. Search by another --agent."
+        )
+    raise Failure(
+        f"Do not use this schedule: {ours.timing.error}. Halide 21 compiles some schedules wrongly "
+        "(docs/how-to/time-schedules.md). Without --agent, none is found whose output was not compared."
+    )
 
 
 def _check_takers(name: str, **parameters: object) -> None:

@@ -10,6 +10,7 @@ from halidegym.agents.plan import Plan
 from halidegym.agents.proposals import distinct, neighbours, proposal_of
 from halidegym.agents.tuner.plan import Finalist, TunedPlan
 from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.timing.measurements import milliseconds
 
 # Neighbours that are drawn for each schedule that a search lacks.
 _DRAWN = 16
@@ -50,7 +51,7 @@ def run_time_words(plan: TunedPlan, finalist: Finalist) -> str:
     if plan.baseline_time is None:
         return "nothing was timed; this is what Adams2019's search found"
     interval = f"[{finalist.low:.2f}, {finalist.high:.2f}]"
-    times = f"{finalist.run_time * 1e3:.3f} ms against {plan.baseline_time * 1e3:.3f} ms"
+    times = f"{milliseconds(finalist.run_time)} ms against {milliseconds(plan.baseline_time)} ms"
     return f"{times}, {finalist.speedup:.2f} {interval} times as fast as {plan.baseline}"
 
 

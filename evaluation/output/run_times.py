@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 
-from halidegym.envs.timing.measurements import Comparison, Timing
+from halidegym.envs.timing.measurements import Comparison, Timing, milliseconds
 
 
 def median_ms(timing: Timing | None) -> str:
     """The median in milliseconds, with half the range of its middle half of samples."""
     if timing is None or timing.outcome != "ok":
         return "-"
-    return f"{timing.median_s * 1e3:.3f} ± {timing.spread * 50:.1f} %"
+    return f"{milliseconds(timing.median_s)} ± {timing.spread * 50:.1f} %"
 
 
 def least_ms(timing: Timing | None) -> str:
     """The least run time in milliseconds."""
-    return "-" if timing is None or timing.outcome != "ok" else f"{timing.min_s * 1e3:.3f}"
+    return "-" if timing is None or timing.outcome != "ok" else milliseconds(timing.min_s)
 
 
 def speed(comparison: Comparison | None) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 
-from rich.table import Table
-
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import TimingSettings
@@ -14,7 +12,7 @@ from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.schedule import Contender, find_schedule, needs_search
 from halidegym.evaluation.output.best_schedules import Best
 from halidegym.evaluation.output.progress import steps_bar
-from halidegym.evaluation.timings.side_by_side import rows_table, side_by_side
+from halidegym.evaluation.timings.side_by_side import Row, side_by_side
 
 
 def check_others(problem: SchedulingProblem, others: Sequence[str]) -> None:
@@ -28,7 +26,9 @@ def check_others(problem: SchedulingProblem, others: Sequence[str]) -> None:
             find_schedule(problem, name)
 
 
-def beside_table(problem: SchedulingProblem, best: Best, others: Sequence[str], settings: TimingSettings) -> Table:
+def time_beside(
+    problem: SchedulingProblem, best: Best, others: Sequence[str], settings: TimingSettings
+) -> tuple[str, list[Row]]:
     """Time a schedule in turns with others, and tell how fast each is relative to the first of these.
 
     Args:
@@ -36,6 +36,9 @@ def beside_table(problem: SchedulingProblem, best: Best, others: Sequence[str], 
         best: the schedule in question; it comes last.
         others: as `find_schedule` takes them.
         settings: how to time.
+
+    Returns:
+        What was timed where, and how each came out, in order.
 
     Raises:
         InvalidParameter: one of the others stands for no schedule.
@@ -51,4 +54,4 @@ def beside_table(problem: SchedulingProblem, best: Best, others: Sequence[str], 
         on_step("compiling and timing")
         rows = side_by_side(problem, [*(found[name] for name in others), ours], timer)
         threads = timer.stopwatch.threads_for(problem)
-    return rows_table(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows)
+    return f"{problem.name} on {threads} threads, {this_machine().cpu}", rows

@@ -60,7 +60,9 @@ class SubstituteEstimates : public IRMutator {
                 "estimates={\"" +
                 variable->param.name() + "\": ...}; on the command line, " + option_for(variable->param) + ".");
         }
-        return estimate;
+        // `set_estimate(true)` makes it an int32, which no condition of a `select` may be (Q18 of
+        // docs/specification/function-dag.md).
+        return variable->type.is_bool() ? Halide::cast(variable->type, estimate) : estimate;
     }
 };
 

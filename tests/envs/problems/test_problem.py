@@ -85,6 +85,23 @@ def test_estimates_go_before_those_of_the_parameters() -> None:
     assert [loop.constant_max for loop in wide.stages[2].loops] == [999, 479]
 
 
+def test_boolean_estimates_may_be_conditions() -> None:
+    """Halide keeps them as an int32, which `select` refuses (Q18 of docs/specification/function-dag.md)."""
+
+    def pipeline(flag: hl.Param) -> hl.Func:
+        image, f = hl.ImageParam(hl.Float(32), 1, "image"), hl.Func("f")
+        f[x] = image[x + hl.select(flag & (x < 8), 0, 100)]
+        image.set_estimates([(0, 200)])
+        f.set_estimates([(0, 10)])
+        return f
+
+    for value in (True, False):
+        bare, estimated = hl.Param(hl.Bool(), "flag"), hl.Param(hl.Bool(), "flag")
+        estimated.set_estimate(value)
+        given = SchedulingProblem.from_pipeline(pipeline(bare), target=TARGET, parallelism=4, estimates={"flag": value})
+        assert extract(pipeline(estimated)) == given
+
+
 def test_estimates_of_outputs() -> None:
     expected = extract(analysis_pipelines.histogram())
     (output,) = analysis_pipelines.histogram().outputs()

@@ -260,17 +260,6 @@ def test_unbounded_load() -> None:
     refused(line(definition), _core.UnsupportedPipeline, "needs of 'table.*unbounded in dimension 0")
 
 
-def test_boolean_parameter_as_a_condition() -> None:
-    """Quirk Q18: Halide makes its estimate an int32."""
-
-    def definition(f: hl.Func) -> None:
-        flag = hl.Param(hl.Bool(), "flag")
-        flag.set_estimate(True)
-        f[x] = hl.select(flag, x, x + 1)
-
-    refused(line(definition), _core.UnsupportedPipeline, "not a bool")
-
-
 def test_constraint_that_is_no_constant() -> None:
     def definition(f: hl.Func) -> None:
         image = hl.ImageParam(hl.Float(32), 2, "image")

@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from halidegym.envs.processes.files import ScratchFolder
+import pytest
+
+from halidegym.envs.processes.files import CacheUnwritable, ScratchFolder
+from halidegym.envs.timing.machine import compiling
 
 KEEPS_ONE = """
 import time
@@ -65,3 +68,13 @@ with ScratchFolder(place) as path:
 def test_a_fork_leaves_the_folder_to_its_parent(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", FORKS.format(place=str(tmp_path))], check=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_written_is_named_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the user of a container has no home. Nobody makes folders in /proc, not even root."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
+    with (
+        pytest.raises(CacheUnwritable, match=r"/proc/halidegym, where locks.*Set XDG_CACHE_HOME to a folder"),
+        compiling(),
+    ):
+        pass

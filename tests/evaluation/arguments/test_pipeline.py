@@ -177,6 +177,7 @@ def test_pipelines_come_from_modules_and_serialized_files(tmp_path: Path, monkey
         ("no_such_file.py:f", "There is no file no_such_file.py"),
         ("no_such_file.hlpipe", "no_such_file.hlpipe"),
         (f"{PIPELINES}:no_such_function", "has no function no_such_function"),
+        (f"{PIPELINES}", f"Name the function in it that returns the pipeline, {PIPELINES}:FUNCTION"),
     ],
 )
 def test_mistakes_are_explained_in_a_line(pipeline: str, message: str) -> None:
@@ -184,3 +185,19 @@ def test_mistakes_are_explained_in_a_line(pipeline: str, message: str) -> None:
     assert result.exit_code == 2
     assert message in result.stderr
     assert isinstance(result.exception, SystemExit)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("several", "returned an object of type list; let it return a halide.Func or a halide.Pipeline"),
+        ("nothing", "returned None"),
+        ("sized", "missing a required argument: 'size'"),
+    ],
+)
+def test_functions_that_make_no_pipeline_are_explained_in_a_line(tmp_path: Path, function: str, message: str) -> None:
+    file = tmp_path / "mistakes.py"
+    file.write_text("def several(): return [1, 2]\ndef nothing(): pass\ndef sized(size): return size\n")
+    result = halidegym("schedule", f"{file}:{function}", "--agent", "greedy")
+    assert (result.exit_code, type(result.exception)) == (2, SystemExit)
+    assert message in result.stderr

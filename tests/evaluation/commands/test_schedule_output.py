@@ -187,6 +187,40 @@ def test_it_is_timed_beside_the_autoschedulers_and_ones_own(folder: Path) -> Non
     assert "on 1 threads" in result.stderr
 
 
+MISCOMPILED = """
+import halide as hl
+
+
+def edges():
+    x, y = hl.Var("x"), hl.Var("y")
+    image = hl.ImageParam(hl.Float(32), 2, "image")
+    rows, edges = hl.Func("rows"), hl.Func("edges")
+    rows[x, y] = hl.sqrt(image[x, y]) + image[x + 1, y] * image[x + 2, y]
+    edges[x, y] = rows[x, y] + 2 * rows[x, hl.clamp(y, 0, 15)]
+    image.set_estimates([(0, 66), (0, 16)])
+    edges.set_estimates([(0, 64), (0, 16)])
+    return edges
+"""
+
+
+def test_a_schedule_that_halide_compiles_wrongly_is_a_failure(folder: Path) -> None:
+    """Rows that are slid over, and read both clamped and not; see tests/envs/timing/test_wrong_outputs.py."""
+    (folder / "edges.py").write_text(MISCOMPILED)
+    setting = ["--target", TARGET, "--parallelism", "1", "--agent", "random", "--evaluations", "3"]
+    result = CliRunner().invoke(main, ["schedule", "edges.py:edges", *setting, "--measure"])
+    assert result.exit_code == 2
+    assert "wrong_output: 64 of 1024 points differ" in result.stderr
+    assert "Do not use this schedule: 64 of 1024 points differ" in result.stderr
+
+
+def test_a_schedule_is_printed_where_its_file_cannot_be_written(folder: Path) -> None:
+    """Nobody makes files in /proc; a full disk is found out as late."""
+    result = schedule("-o", "/proc/blur.h", "--save", "plan.json")
+    assert result.exit_code == 2 and "The schedule is printed, and /proc/blur.h cannot be written" in result.stderr
+    assert "inline void schedule_my_blur(Halide::Pipeline pipeline)" in result.stdout
+    assert (folder / "plan.json").is_file()
+
+
 @pytest.mark.slow
 def test_the_command_of_the_readme_tunes_writes_and_compares(folder: Path) -> None:
     estimates = "image.set_estimates([(0, 640), (0, 480)])\n    blurred.set_estimates([(8, 600), (8, 400)])"

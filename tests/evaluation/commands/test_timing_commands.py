@@ -128,3 +128,8 @@ def test_failures_are_shown() -> None:
     assert run_times.speed(None) == "-"
     crashed = Timing("crash", (), 0.1, "ended by SIGSEGV")
     assert (run_times.outcome(crashed, ""), run_times.least_ms(crashed)) == ("crash: ended by SIGSEGV", "-")
+
+
+def test_run_times_of_nanoseconds_are_shown() -> None:
+    assert run_times.least_ms(Timing("ok", (2.81e-7,), 0.1)) == "0.000281"
+    assert run_times.least_ms(Timing("ok", (1.2345,), 0.1)) == "1234.500"
