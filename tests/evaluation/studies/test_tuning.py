@@ -1,4 +1,4 @@
-"""Tuned schedules against the default and against draws: the parts; and all of it on this machine, if slow tests run."""
+"""Tuned schedules against the default, draws and Halide's recipe: the parts; and all of it, if slow tests run."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import pytest
 from click.testing import CliRunner
 
 import pipelines_for_tests
-from halidegym.agents.proposals import Proposal
+from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.proposals import Proposal, careless_descents
 from halidegym.agents.tuner.trials import Trials
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
 from halidegym.evaluation.cli import main
-from halidegym.evaluation.studies.tuning import CarelessDraws
+from halidegym.evaluation.studies.tuning_rivals import Endless, halides_recipe
 from oracle.builder_problem import SSE_AVX2
 
 
-def test_draws_are_careless_and_different() -> None:
+def test_what_an_endless_source_proposes_is_never_measured_twice() -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.stencil3, target=SSE_AVX2, parallelism=2)
-    draws, trials = CarelessDraws(problem, seed=3), Trials()
+    draws, trials = Endless(careless_descents(Rules().space(problem), 3)), Trials()
     found: list[Proposal] = []
     for _ in range(3):
         batch = draws.more(trials, 5)
@@ -29,12 +31,21 @@ def test_draws_are_careless_and_different() -> None:
     assert {(proposal.kind, proposal.parallelism) for proposal in found} == {("careless", 2)}
 
 
+def test_halides_recipe_begins_with_its_beam_and_goes_on_with_dropout() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.stencil3, target=SSE_AVX2, parallelism=2)
+    found = Endless(halides_recipe(Rules().space(problem), 3)).first(Trials(), 6)
+    assert [proposal.kind for proposal in found] == ["beam", *["dropout"] * 5]
+    assert found[0].actions == BeamSearch().plan(problem).actions
+
+
 @pytest.mark.slow
 def test_the_experiment_on_this_machine(tmp_path: Path) -> None:
     table, curves = tmp_path / "tuning.csv", tmp_path / "curves.tsv"
     arguments = ["reproduce", "tuning", f"{pipelines_for_tests.__file__}:blur", "--seconds", "20", "--parallelism", "1"]
-    result = CliRunner().invoke(main, [*arguments, "--output", str(table), "--curves", str(curves)])
+    rivals = ["--against", "draws", "--against", "recipe"]
+    result = CliRunner().invoke(main, [*arguments, *rivals, "--output", str(table), "--curves", str(curves)])
     assert result.exit_code == 0, result.output
     header, row = table.read_text().splitlines()
     assert header.startswith("Pipeline,Measured") and ":blur," in row
+    assert row.count(" to ") == 3  # intervals against the default and both rivals
     assert curves.read_text().startswith("Pipeline\tSeconds")
