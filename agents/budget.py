@@ -55,6 +55,13 @@ class Budget:
             "max_expansions": self.expansions,
         }
 
+    @property
+    def words(self) -> str:
+        """For people to read, such as "2 seconds, 2,000 evaluations"."""
+        given = {name: amount for name, amount in vars(self).items() if amount is not None}
+        numbers = {name: f"{amount:,}" if isinstance(amount, int) else f"{amount:g}" for name, amount in given.items()}
+        return ", ".join(f"{number} {name}" for name, number in numbers.items()) or "none"
+
     def is_used_up(self, *, seconds: float, evaluations: int = 0, expansions: int = 0, measurements: int = 0) -> bool:
         """Whether a search that has taken this must end."""
         limits = (self.seconds, self.evaluations, self.expansions, self.measurements)
