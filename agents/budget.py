@@ -40,6 +40,9 @@ class Budget:
         check_at_least(1, measurements=self.measurements)
         if self.seconds == 0:
             raise InvalidParameter("seconds=0 allows nothing; give a positive number, or None for no limit")
+        for name, amount in vars(self).copy().items():  # numbers of other libraries do not fit into the files of plans
+            if amount is not None:
+                object.__setattr__(self, name, float(amount) if name == "seconds" else int(amount))
 
     @property
     def is_unlimited(self) -> bool:

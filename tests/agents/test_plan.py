@@ -7,6 +7,7 @@ import json
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pipelines_for_tests
@@ -135,7 +136,7 @@ def test_files_of_the_third_version_are_read(plan: Plan, problem: SchedulingProb
 
 
 def test_the_budget_is_on_record(problem: SchedulingProblem, tmp_path: Path) -> None:
-    plan = RandomSearch().plan(problem, evaluations=30, seconds=60.0)
+    plan = RandomSearch().plan(problem, evaluations=np.int64(30), seconds=np.float32(60))  # type: ignore[arg-type]
     assert plan.budget == Budget(seconds=60.0, evaluations=30)
     assert plan.budget.words == "60 seconds, 30 evaluations"
     plan.save(tmp_path / "plan.json")
