@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 from halidegym.agents.budget import Budget
@@ -65,7 +66,7 @@ class Agent(ABC):
         problem = problem_of(problem_or_env)
         check_seed(seed)
         with self._bar(problem, budget) if progress else nullcontext() as on_progress:
-            return self.search(problem, budget, seed, on_progress, timer)
+            return replace(self.search(problem, budget, seed, on_progress, timer), budget=budget)
 
     def solve(
         self,

@@ -40,6 +40,9 @@ class Budget:
         check_at_least(1, measurements=self.measurements)
         if self.seconds == 0:
             raise InvalidParameter("seconds=0 allows nothing; give a positive number, or None for no limit")
+        for name, amount in vars(self).copy().items():  # numbers of other libraries do not fit into the files of plans
+            if amount is not None:
+                object.__setattr__(self, name, float(amount) if name == "seconds" else int(amount))
 
     @property
     def is_unlimited(self) -> bool:
@@ -54,6 +57,13 @@ class Budget:
             "max_evaluations": self.evaluations,
             "max_expansions": self.expansions,
         }
+
+    @property
+    def words(self) -> str:
+        """For people to read, such as "2 seconds, 2,000 evaluations"."""
+        given = {name: amount for name, amount in vars(self).items() if amount is not None}
+        numbers = {name: f"{amount:,}" if isinstance(amount, int) else f"{amount:g}" for name, amount in given.items()}
+        return ", ".join(f"{number} {name}" for name, number in numbers.items()) or "none"
 
     def is_used_up(self, *, seconds: float, evaluations: int = 0, expansions: int = 0, measurements: int = 0) -> bool:
         """Whether a search that has taken this must end."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halidegym.agents.budget import EndedBy
+from halidegym.agents.budget import Budget, EndedBy
 from halidegym.envs.problems.fingerprint import Fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
@@ -17,7 +17,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.native.fields import checked_fields
 
-_KIND, _VERSION = "halidegym plan", 4
+_KIND, _VERSION = "halidegym plan", 5
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,7 @@ class Plan:
         cpu_seconds: CPU time of the search, all threads together.
         history: the improvements of the best cost, in order.
         ended_by: "finished", "budget" or "interrupt"; see `EndedBy`.
+        budget: that the search was given; None if that is not on record.
         run_time: seconds that `schedule` took when the agent timed it; None if it did not.
         measurements: how many schedules the agent timed; None if it does not measure.
     """
@@ -93,6 +94,7 @@ class Plan:
     cpu_seconds: float = 0.0
     history: tuple[Improvement, ...] = ()
     ended_by: EndedBy = "finished"
+    budget: Budget | None = None
     run_time: float | None = None
     measurements: int | None = None
 
@@ -186,6 +188,7 @@ class Plan:
                 cpu_seconds=document["cpu_seconds"],
                 history=tuple(Improvement(**entry) for entry in document["history"]),
                 ended_by=document["ended_by"],
+                budget=None if document["budget"] is None else Budget(**document["budget"]),
                 run_time=document["run_time"],
                 measurements=document["measurements"],
             )
@@ -231,6 +234,8 @@ def _current(document: Any, path: str) -> dict[str, Any]:
         current["distinct_evaluations"] = current.get("evaluations")
     if version in (1, 2, 3):  # of agents without networks
         current["forwards"] = 0
+    if version in (1, 2, 3, 4):  # of agents that did not tell what they were given
+        current["budget"] = None
     elif version != _VERSION:
         raise FormatError(f"{path} is a plan of version {version}, not {_VERSION}; save the plan again")
     return current

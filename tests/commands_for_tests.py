@@ -1,4 +1,4 @@
-"""What a test makes of the commands of the manual: `docs/commands.yaml` names each that is not run as it is printed."""
+"""What a test makes of the commands of the manual: tests/docs/commands.yaml names each that is not run as printed."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ class MCTS(NativeSearch):
                 return clock.time(problem, Schedule.from_state(problem, state), cost=state.cost()).median_s
 
             run_times = _RunTimes(measure, budget.measurements)
-            plan = self._plan(problem, seed, lambda space: self._search(space, budget, seed, on_progress, run_times))
+            plan = self._plan(problem, seed, lambda space: self.run(space, budget, seed, on_progress, run_times))
         return _by_run_time(plan, run_times)
 
     def search_space(
@@ -215,16 +215,29 @@ class MCTS(NativeSearch):
         if measure is None:
             raise InvalidParameter("measured=True, but only schedules can be timed; give solve a measure of the states")
         run_times = _RunTimes(measure, budget.measurements)
-        return self._solution(seed, self._search(space, budget, seed, on_progress, run_times))
+        return self._solution(seed, self.run(space, budget, seed, on_progress, run_times))
 
-    def _search(
+    def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> MctsResult:
+        return self.run(space, budget, seed, on_progress)
+
+    def run(
         self,
         space: AnySpace,
         budget: Budget,
         seed: int,
-        on_progress: OnProgress | None,
-        run_times: _RunTimes | None = None,
+        on_progress: OnProgress | None = None,
+        run_times: Callable[[Any, list[int]], float | None] | None = None,
     ) -> MctsResult:
+        """Search a space.
+
+        Args:
+            space: to search.
+            budget: of the search.
+            seed: of the random numbers.
+            on_progress: can end the search.
+            run_times: by which the trees decide instead of costs. Called with each state, and its actions, that is the best
+                of a tree or decided last: returns seconds, infinite if it fails, None if it was not measured.
+        """
         is_unlimited = self.iterations is None and self.seconds_per_decision is None and budget.is_unlimited
         agent = dataclasses.replace(self, iterations=_ITERATIONS) if is_unlimited else self
         return mcts(space, agent.options(seed), run_times, **budget.limits, on_progress=on_progress)

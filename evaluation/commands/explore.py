@@ -30,8 +30,9 @@ def explore(plan: Path, output: Path | None, pipeline: str | None, weights: str 
     """Show the search that a PLAN tells of as a page for a browser.
 
     PLAN is a file that `halidegym schedule --save` or Plan.save wrote. The page holds the tree of the schedules that the
-    search kept and of the results of its passes, the beam of each pass, each decision beside its alternatives with their
-    costs, the loop nest after each decision, and the schedule as source code. It needs neither a server nor anything else.
+    search kept and of the results of its passes, the beam of each pass, what the trees of a tree search brought to each
+    move of their root, each decision beside its alternatives with their costs, the loop nest after each decision, and the
+    schedule as source code. It needs neither a server nor anything else.
     """
     recorded = recorded_fingerprint(plan)
     if pipeline is None and not pipelines.is_name(recorded.problem):

@@ -57,6 +57,17 @@ function tint(node) {
   return `hsl(${130 - 115 * share} 55% ${62 - 22 * share}%)`;
 }
 
+// By the share of the known schedules that go through it.
+function size(node) {
+  const [count] = nodes[node].known;
+  return 3 + 3 * Math.sqrt(count / Math.max(...data.nodes.map(({ known }) => known[0])));
+}
+
+function told([count, best, mean]) {
+  if (count === 1) return `one known schedule below, of cost ${shown(best)}`;
+  return `${count} known schedules below, at best ${shown(best)}, ${shown(mean)} in the mean`;
+}
+
 function drawTree() {
   const tree = document.getElementById("tree");
   tree.replaceChildren();
@@ -67,9 +78,9 @@ function drawTree() {
   for (const level of [0, 1, 2]) paths.forEach((path, k) => kind(k) === level && tree.append(line(path, kinds[level])));
   tree.append(line(paths[chosen.path], "chosen"));
   for (const [node, { x, y }] of place) {
-    const dot = drawn("circle", { cx: x, cy: y, r: 4, fill: tint(node), "data-node": node });
+    const dot = drawn("circle", { cx: x, cy: y, r: size(node), fill: tint(node), "data-node": node });
     if (node === chosen.node) dot.setAttribute("class", "chosen");
-    dot.append(drawn("title", {}, `${nodes[node].words}\ncost ${shown(nodes[node].cost)}`));
+    dot.append(drawn("title", {}, `${nodes[node].words}\ncost ${shown(nodes[node].cost)}\n${told(nodes[node].known)}`));
     dot.addEventListener("click", () => choose(pathThrough(node), node));
     tree.append(dot);
   }
@@ -80,12 +91,25 @@ function drawTree() {
   });
   for (const [end, ways] of names) {
     const { x, y } = place.get(end);
-    const words = `${ways.map((k) => paths[k].name).join(", ")}: ${shown(paths[ways[0]].cost)}`;
+    const words = `${together(ways.map((k) => paths[k].name))}: ${shown(paths[ways[0]].cost)}`;
     const label = drawn("text", { x: x + 10, y: y + 4 }, words);
     if (ways.includes(chosen.path)) label.setAttribute("class", "chosen");
     label.addEventListener("click", () => choose(ways[0], end));
     tree.append(label);
   }
+}
+
+// "move 2, move 3, move 4" are moves 2 to 4.
+function together(names) {
+  const runs = [];
+  for (const name of names) {
+    const [, kind, number] = name.match(/^(.*?) ?(\d*)$/);
+    const last = runs[runs.length - 1];
+    if (last && number && last.kind === kind && last.end + 1 === Number(number)) last.end += 1;
+    else runs.push({ kind, begin: number, end: Number(number) });
+  }
+  const told = ({ kind, begin, end }) => (begin === "" || Number(begin) === end ? `${kind} ${begin}` : `${kind}s ${begin} to ${end}`);
+  return runs.map((run) => told(run).replace("passs", "passes").trim()).join(", ");
 }
 
 function pathThrough(node) {
@@ -127,6 +151,7 @@ function showStep() {
   const node = nodes[chosen.node];
   const { choice } = node;
   document.getElementById("step-title").textContent = `Decision ${node.step}: ${node.words}`;
+  document.getElementById("known").textContent = `Through it: ${told(node.known)}. Costs of the alternatives are those of the partial schedules.`;
   const body = document.querySelector("#siblings tbody");
   body.replaceChildren();
   document.getElementById("siblings").hidden = !choice;
@@ -135,13 +160,16 @@ function showStep() {
   const more = document.getElementById("more");
   if (choice) {
     const costs = choice.siblings.map(([, cost]) => cost);
-    for (const [index, cost, words] of choice.siblings)
-      body.append(costRow(index === node.index ? "taken" : "", index, cost, words, costs));
+    for (const [index, cost, words, known] of choice.siblings) {
+      const row = costRow(index === node.index ? "taken" : "", index, cost, words, costs);
+      row.append(element("td", { class: "number" }, known ? known[0] : ""), element("td", { class: "number" }, known ? shown(known[1]) : ""));
+      body.append(row);
+    }
     const left = choice.count - choice.siblings.length;
     more.textContent = left > 0 ? `and ${left} more, up to ${shown(choice.costs[choice.costs.length - 1])}` : "";
     strip.append(costStrip({ costs: choice.costs, count: choice.count }, node.cost));
   } else {
-    more.textContent = "The other decisions are told for the best schedule and the results of passes.";
+    more.textContent = "The other decisions are told for the best schedule and the results of passes or moves.";
   }
   document.getElementById("nest").innerHTML = node.nest ?? "";
 }
@@ -219,5 +247,8 @@ document.addEventListener("keydown", (event) => {
   const next = way[way.indexOf(chosen.node) + step];
   if (next !== undefined) choose(chosen.path, next);
 });
+if (data.schedules > new Set(paths.map((path) => path.nodes[path.nodes.length - 1])).size)
+  document.getElementById("drawn").textContent =
+    `Of ${data.schedules} known schedules, the cheapest are drawn; sizes and tables count all.`;
 drawProgress();
 show();

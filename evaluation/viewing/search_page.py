@@ -13,9 +13,13 @@ from halidegym.agents.plan import Plan
 from halidegym.envs.views import draw_nest, outline, to_svg
 from halidegym.evaluation.viewing.beam_data import beam_data
 from halidegym.evaluation.viewing.beam_record import Pass, beam_passes
+from halidegym.evaluation.viewing.moves_data import moves_data
 from halidegym.evaluation.viewing.page_numbers import rounded, spread
-from halidegym.evaluation.viewing.search_tree import Choice, Node, SearchTree, search_tree
+from halidegym.evaluation.viewing.search_tree import Choice, Known, Node, SearchTree, search_tree
+from halidegym.evaluation.viewing.tree_record import Move, tree_moves
 from halidegym.native._core import Space
+
+_SCRIPTS = ("search_page.js", "beam.js", "moves.js")
 
 # Of a picture on the way; the last one of a path shows all.
 _ROWS_ON_THE_WAY = 40
@@ -28,8 +32,8 @@ def search_page(plan: Plan, space: Space) -> str:
         plan: with decisions, so of no reference autoscheduler.
         space: the search space of the plan, with the weights of its cost model.
     """
-    tree, schedule = search_tree(plan, space), plan.schedule_of(plan.candidates[0])
-    passes = beam_passes(plan, space)
+    passes, moves = beam_passes(plan, space), tree_moves(plan, space)
+    tree, schedule = search_tree(plan, space, moves), plan.schedule_of(plan.candidates[0])
     folder = importlib.resources.files(__package__)
     page = (folder / "search_page.html").read_text(encoding="utf-8")
     parts = {
@@ -39,9 +43,9 @@ def search_page(plan: Plan, space: Space) -> str:
         "@cpp@": html.escape(schedule.cpp().strip()),
         "@python@": html.escape(schedule.python().strip()),
         "@style@": (folder / "search_page.css").read_text(encoding="utf-8"),
-        "@script@": "".join((folder / name).read_text(encoding="utf-8") for name in ("search_page.js", "beam.js")),
+        "@script@": "".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS),
         # Inside of a script element, only this ends it.
-        "@data@": json.dumps(_data(plan, tree, passes), separators=(",", ":")).replace("</", "<\\/"),
+        "@data@": json.dumps(_data(plan, tree, passes, moves), separators=(",", ":")).replace("</", "<\\/"),
     }
     return re.sub("|".join(parts), lambda mark: parts[mark.group()], page)
 
@@ -56,6 +60,7 @@ def _facts(plan: Plan) -> Mapping[str, str]:
         "Expansions": "not counted" if plan.expansions is None else f"{plan.expansions:,}",
         "Seconds": f"{plan.seconds:.3g}",
         "Ended": ends[plan.ended_by],
+        "Budget": "not on record" if plan.budget is None else plan.budget.words,
         "Seed": str(plan.seed),
         "Cores": str(recorded.parallelism),
         "Target": recorded.target,
@@ -69,13 +74,15 @@ def _fact(name: str, text: str) -> str:
     return f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd></div>"
 
 
-def _data(plan: Plan, tree: SearchTree, passes: Sequence[Pass]) -> Mapping[str, Any]:
+def _data(plan: Plan, tree: SearchTree, passes: Sequence[Pass], moves: Sequence[Move]) -> Mapping[str, Any]:
     ends = {path.nodes[-1] for path in tree.paths}
     drawn = {end for end in ends if tree.nodes[end].choice} | set(tree.paths[0].nodes)
     return {
         "history": [[entry.evaluations, entry.seconds, rounded(entry.cost)] for entry in plan.history],
         "evaluations": plan.evaluations,
         "beam": beam_data(passes, plan.pass_costs),
+        "moves": moves_data(moves, tree),
+        "schedules": tree.known,
         "paths": [
             {
                 "name": path.name,
@@ -92,6 +99,7 @@ def _data(plan: Plan, tree: SearchTree, passes: Sequence[Pass]) -> Mapping[str, 
                 "index": node.index,
                 "words": node.words,
                 "cost": rounded(node.cost),
+                "known": _known(node.known),
                 "choice": None if node.choice is None else _choice(node.choice),
                 "nest": _nest(node, number, _ROWS_ON_THE_WAY) if number in drawn else None,
             }
@@ -105,8 +113,14 @@ def _choice(choice: Choice) -> Mapping[str, Any]:
         "rank": choice.rank,
         "count": len(choice.costs),
         "costs": spread(choice.costs),
-        "siblings": [[sibling.index, rounded(sibling.cost), sibling.words] for sibling in choice.siblings],
+        "siblings": [
+            [sibling.index, rounded(sibling.cost), sibling.words, _known(sibling.known)] for sibling in choice.siblings
+        ],
     }
+
+
+def _known(known: Known | None) -> Sequence[float] | None:
+    return None if known is None else [known.count, rounded(known.best), rounded(known.mean)]
 
 
 def _nest(node: Node, number: int, rows: int) -> str:

@@ -7,11 +7,14 @@ import json
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pipelines_for_tests
+from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import FormatError, InvalidParameter
 from oracle.builder_problem import SSE_AVX2
@@ -107,28 +110,41 @@ def test_files_of_the_first_version_are_read(
     path = tmp_path / "plan.json"
     plan.save(path)
     document = json.loads(path.read_text())
-    del document["ended_by"], document["distinct_evaluations"], document["forwards"]
+    del document["ended_by"], document["distinct_evaluations"], document["forwards"], document["budget"]
     path.write_text(json.dumps({**document, "version": 1, "interrupted": interrupted}))
     loaded = Plan.load(path, problem)
-    assert loaded == dataclasses.replace(plan, ended_by=ended_by, distinct_evaluations=plan.evaluations)
+    changes = {"ended_by": ended_by, "distinct_evaluations": plan.evaluations, "budget": None}
+    assert loaded == dataclasses.replace(plan, **changes)
 
 
 def test_files_of_the_second_version_are_read(plan: Plan, problem: SchedulingProblem, tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     plan.save(path)
     document = json.loads(path.read_text())
-    del document["distinct_evaluations"], document["forwards"]
+    del document["distinct_evaluations"], document["forwards"], document["budget"]
     path.write_text(json.dumps({**document, "version": 2}))
-    assert Plan.load(path, problem) == dataclasses.replace(plan, distinct_evaluations=plan.evaluations)
+    assert Plan.load(path, problem) == dataclasses.replace(plan, distinct_evaluations=plan.evaluations, budget=None)
 
 
 def test_files_of_the_third_version_are_read(plan: Plan, problem: SchedulingProblem, tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     plan.save(path)
     document = json.loads(path.read_text())
-    del document["forwards"]
+    del document["forwards"], document["budget"]
     path.write_text(json.dumps({**document, "version": 3}))
-    assert Plan.load(path, problem) == plan
+    assert Plan.load(path, problem) == dataclasses.replace(plan, budget=None)
+
+
+def test_the_budget_is_on_record(problem: SchedulingProblem, tmp_path: Path) -> None:
+    plan = RandomSearch().plan(problem, evaluations=np.int64(30), seconds=np.float32(60))  # type: ignore[arg-type]
+    assert plan.budget == Budget(seconds=60.0, evaluations=30)
+    assert plan.budget.words == "60 seconds, 30 evaluations"
+    plan.save(tmp_path / "plan.json")
+    assert Plan.load(tmp_path / "plan.json", problem).budget == plan.budget
+    document = json.loads((tmp_path / "plan.json").read_text())
+    (tmp_path / "plan.json").write_text(json.dumps({**document, "budget": {"evaluations": 0}}))
+    with pytest.raises(FormatError, match="evaluations=0"):
+        Plan.load(tmp_path / "plan.json", problem)
 
 
 def test_forwards_are_kept(plan: Plan, problem: SchedulingProblem, tmp_path: Path) -> None:

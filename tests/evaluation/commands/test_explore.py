@@ -120,7 +120,7 @@ def test_a_reader_walks_through_the_search(browser: Any, page: Path, plan: Plan)
     assert f"cost {plan.cost:.6g}" in tab.locator("#nest").text_content()
 
     tab.select_option("#paths", label=tab.locator("#paths option").nth(1).inner_text())
-    assert "pass 1" in tab.locator("#tree text.chosen").text_content()
+    assert re.search(r"pass(es)? 1\b", tab.locator("#tree text.chosen").text_content())
     tab.locator("#tree circle").first.click()
     assert tab.locator("#tree circle.chosen").count() == 1
     taken = tab.locator("#siblings tr.taken td").first.inner_text()
@@ -188,6 +188,34 @@ def test_a_search_without_beams_is_told_without_them(browser: Any, tmp_path: Pat
     assert not tab.locator("#beam").is_visible()
     assert tab.locator("#steps tbody tr").count() > 1
     assert "4 schedules" in tab.locator("dl").inner_text()
+    assert problems == []
+    tab.close()
+
+
+def test_a_reader_follows_the_moves_of_the_root(browser: Any, tmp_path: Path) -> None:
+    problem = load_problem("toy_stencils", target=TARGET, parallelism=CORES)
+    plan = MCTS(iterations=4, trees=5, greedy_trees=1).plan(problem)
+    plan.save(tmp_path / "plan.json")
+    assert explore(tmp_path / "plan.json").exit_code == 0
+    tab = browser.new_page()
+    problems: list[str] = []
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.goto((tmp_path / "plan.html").as_uri())
+    data = json.loads(tab.locator("#data").text_content())
+    rows = tab.locator("#move-list tbody tr")
+    assert rows.count() == len(plan.pass_candidates) == len(data["moves"])
+    for number in range(rows.count()):
+        rows.nth(number).click()
+        move = data["moves"][number]
+        assert tab.locator("#move-list tr.chosen").count() == 1
+        options = tab.locator("#options tbody tr")
+        assert options.count() == len(move["options"])
+        decision = tab.locator("#options tr.taken td").last.inner_text()
+        assert tab.locator("#step-title").inner_text().endswith(decision)
+        assert rows.nth(number).locator("td").nth(1).inner_text() == decision
+        known = sum(bool(cell) for cell in tab.locator("#siblings tbody td:last-child").all_inner_texts())
+        assert known >= len(move["options"])  # a sibling that a tree has brought says what is known below
+    assert "known schedules below" in tab.locator("#tree circle title").first.text_content()
     assert problems == []
     tab.close()
 

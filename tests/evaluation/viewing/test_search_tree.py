@@ -21,8 +21,9 @@ def test_paths_lead_to_the_schedules_of_the_plan(agent: Agent) -> None:
     problem = load_problem("toy_diamond", target="x86-64-linux-avx-avx2-f16c-fma-sse41", parallelism=4)
     plan = agent.plan(problem, evaluations=2000)
     tree = search_tree(plan, plan.rules.space(problem), siblings=3)
+    kind = "move" if isinstance(agent, MCTS) else "pass"
     assert [path.name for path in tree.paths if path.compared is not None] == [
-        f"pass {k + 1}" for k in range(len(plan.pass_costs))
+        f"{kind} {k + 1}" for k in range(len(plan.pass_costs))
     ]
     assert tree.paths[0].cost == plan.cost
     assert len(tree.paths) == len(plan.candidates) + len(plan.pass_candidates)
@@ -40,5 +41,27 @@ def test_paths_lead_to_the_schedules_of_the_plan(agent: Agent) -> None:
             taken = [sibling for sibling in node.choice.siblings if sibling.index == node.index]
             assert [sibling.words for sibling in taken] == [node.words]
             assert taken[0].cost == node.choice.costs[node.choice.rank - 1] == node.cost
-            assert len(node.choice.siblings) <= 4
+            assert len([sibling for sibling in node.choice.siblings if sibling.known is None]) <= 3
     assert len({(node.parent, node.index) for node in tree.nodes}) == len(tree.nodes)
+
+
+def test_schedules_are_counted_where_they_part() -> None:
+    problem = load_problem("toy_diamond", target="x86-64-linux-avx-avx2-f16c-fma-sse41", parallelism=4)
+    plan = RandomSearch(num_schedules=60).plan(problem)
+    tree = search_tree(plan, plan.rules.space(problem), siblings=1)
+    assert tree.known == len(plan.candidates) > 10
+    parted = 0
+    for node in filter(lambda node: node.choice, tree.nodes):
+        assert node.choice is not None
+        through = [sibling.known for sibling in node.choice.siblings if sibling.known is not None]
+        before = tree.nodes[node.parent].known if node.parent >= 0 else None
+        assert sum(known.count for known in through) == (before.count if before else tree.known)
+        assert node.known in through
+        assert min(known.best for known in through) == (before.best if before else plan.cost)
+        if before:
+            total = sum(known.mean * known.count for known in through)
+            assert total == pytest.approx(before.mean * before.count)
+        parted += len(through) > 1
+    assert parted > 0
+    few = search_tree(plan, plan.rules.space(problem), schedules=3)
+    assert (len(few.paths), few.known) == (4, tree.known)
