@@ -38,4 +38,4 @@ def _empty(value: Any, num_envs: int) -> NDArray[Any]:
         return np.zeros((num_envs, *value.shape), value.dtype)
     if type(value) in (int, float, bool) or isinstance(value, np.number):
         return np.zeros(num_envs, type(value))
-    return np.full(num_envs, None, object)
+    return np.empty(num_envs, object)  # None
