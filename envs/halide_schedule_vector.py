@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -241,9 +242,8 @@ class HalideScheduleVector(SeededVector[Observation]):
         indices = ended.nonzero()[0].tolist()
         for index, cost in zip(indices, self._native.cost[ended].tolist(), strict=True):
             state = self._native.state(index)
-            rewards[index], last[index] = outcome(
-                self._problems[index], self.reward, state, cost if state.is_complete else None
-            )
+            known = None if math.isnan(cost) else cost  # no number in a dead end
+            rewards[index], last[index] = outcome(self._problems[index], self.reward, state, known)
         return rewards, last
 
     def _observation(self) -> Observation:
