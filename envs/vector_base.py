@@ -71,7 +71,7 @@ class SeededVector(VectorEnv[ObservationT, ArrayLike, NDArray[Any]], ABC):
         """The environments whose episode is over, if that is no reason to refuse a step."""
         if not self._has_begun:
             raise gym.error.ResetNeeded("No episode has begun: call reset() first")
-        if self.autoreset_mode is not AutoresetMode.NEXT_STEP and self._is_over.any():
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP and np.count_nonzero(self._is_over):
             indices = ", ".join(map(str, np.flatnonzero(self._is_over)))
             raise gym.error.ResetNeeded(
                 f'The episodes of environments {indices} are over: call reset(options={{"reset_mask": ...}}) first'

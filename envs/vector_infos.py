@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,16 @@ def columns(rows: Mapping[int, Mapping[str, Any]], num_envs: int) -> dict[str, A
         num_envs: number of all environments.
     """
     result: dict[str, Any] = {}
-    for key in dict.fromkeys(key for row in rows.values() for key in row):
-        told = [index for index, row in rows.items() if key in row]
-        values = [rows[index][key] for index in told]
+    everyone = np.fromiter(rows, np.intp, len(rows))
+    for key in dict.fromkeys(chain.from_iterable(rows.values())):
+        told = everyone
+        try:
+            values = list(map(itemgetter(key), rows.values()))
+        except KeyError:
+            told = np.array([index for index, row in rows.items() if key in row], np.intp)
+            values = [row[key] for row in rows.values() if key in row]
         if isinstance(values[0], dict):
-            result[key] = columns(dict(zip(told, values, strict=True)), num_envs)
+            result[key] = columns(dict(zip(told.tolist(), values, strict=True)), num_envs)
         else:
             result[key] = column = _empty(values[0], num_envs)
             # NumPy would look into objects that it is given in a list.
@@ -38,4 +45,4 @@ def _empty(value: Any, num_envs: int) -> NDArray[Any]:
         return np.zeros((num_envs, *value.shape), value.dtype)
     if type(value) in (int, float, bool) or isinstance(value, np.number):
         return np.zeros(num_envs, type(value))
-    return np.full(num_envs, None, object)
+    return np.empty(num_envs, object)  # None

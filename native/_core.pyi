@@ -1906,11 +1906,14 @@ class VectorEnvironment(_Bound):
         Raises:
             InvalidParameter: the length is not the number of environments, or one of them never began.
         """
-    def information(self) -> dict[str, NDArray[Any]]:
-        """What else there is to tell of every position, in new arrays, which belong to the caller.
+    def information(self, chosen: NDArray[np.bool_] | None = None) -> dict[str, NDArray[Any]]:
+        """What else there is to tell of the chosen positions, or all; 0 of the others. The arrays belong to the caller.
 
         `action_mask`, int8, (num_envs, decisions); `num_legal_decisions`, int64, and `decisions_truncated`, bool: whether
         that is more than there is room for; `evaluations`, int64.
+
+        Raises:
+            InvalidParameter: the length is not the number of environments.
         """
     def state(self, index: int) -> State:
         """The current state of an environment.

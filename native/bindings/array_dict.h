@@ -21,7 +21,7 @@ public:
             arrays_.push_back(nullptr);
         }
         if (arrays_[i] == nullptr || !is_as_made<T>(arrays_[i], size)) {
-            const pybind11::object array = array_of<T>(size);
+            const pybind11::object array = array_of<T, 1>({size});
             dict_[name] = array;
             arrays_[i] = array.ptr();
         }

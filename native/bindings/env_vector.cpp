@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -67,19 +68,19 @@ py::capsule owner_of(std::unique_ptr<Memory> memory) {
 
 // An array in memory of its own, which is handed out again when it is let go of.
 template <typename T>
-py::array new_array(const SpareMemory &spare, size_t rows, int columns, std::span<T> &view) {
+py::object new_array(const SpareMemory &spare, size_t rows, int columns, std::span<T> &view) {
     const size_t count = rows * static_cast<size_t>(columns);
-    SpareMemory::Block block = spare.take(count * sizeof(T));
-    view = {reinterpret_cast<T *>(block.get()), count};
-    return py::array(py::dtype::of<T>(), {static_cast<py::ssize_t>(rows), static_cast<py::ssize_t>(columns)},
-                     view.data(), owner_of(std::make_unique<SpareMemory::Block>(std::move(block))));
+    auto block = std::make_unique<SpareMemory::Block>(spare.take(count * sizeof(T)));
+    view = {reinterpret_cast<T *>(block->get()), count};
+    return array_of<T, 2>({static_cast<Py_intptr_t>(rows), columns}, view.data(), owner_of(std::move(block)));
 }
 
 py::dict copy_observation(const VectorEnvironment &environment) {
     py::dict arrays;
     Observation views;
-    for_each_array(views, environment.shape(), [&](const char *name, auto &part, int length) {
-        arrays[name] = new_array(environment.spare_memory(), environment.batch().size(), length, part);
+    auto name = observation_names().begin();
+    for_each_array(views, environment.shape(), [&](const char *, auto &part, int length) {
+        arrays[*name++] = new_array(environment.spare_memory(), environment.batch().size(), length, part);
     });
     {
         const UnlockedWork work;
@@ -97,7 +98,7 @@ public:
     template <typename T>
     py::object allocate(int size, std::span<T> &view) {
         view = {reinterpret_cast<T *>(memory_ + std::exchange(used_, end_of<T>(size))), static_cast<size_t>(size)};
-        return array_of<T>(size, view.data(), owner_);
+        return array_of<T, 1>({size}, view.data(), owner_);
     }
 
     // Counts as much, without memory.
@@ -169,20 +170,27 @@ py::list copy_rows(const VectorEnvironment &environment, const Argument<bool> &c
     return result;
 }
 
-// What there is to tell of every position.
-py::dict information(const VectorEnvironment &environment) {
+// What there is to tell of every position; 0 of those that are not chosen.
+py::dict information(const VectorEnvironment &environment, const std::optional<Argument<bool>> &chosen) {
+    if (chosen) {
+        environment.check_length("chosen", static_cast<size_t>(chosen->size()));
+    }
     const Batch &batch = environment.batch();
-    const auto size = static_cast<py::ssize_t>(batch.size());
-    const py::ssize_t room = environment.shape().decisions;
-    py::array_t<int8_t> mask({size, room});
-    py::array_t<int64_t> num_legal(size, batch.num_legal_decisions.data());
-    py::array_t<bool> truncated(size);
-    py::array_t<int64_t> evaluations(size, batch.num_evaluations.data());
-    for (py::ssize_t i = 0; i < size; i++) {
-        const py::ssize_t count = std::min<py::ssize_t>(batch.num_legal_decisions[static_cast<size_t>(i)], room);
-        int8_t *row = mask.mutable_data(i, 0);
-        std::fill(std::fill_n(row, count, int8_t{1}), row + room, int8_t{0});
-        truncated.mutable_at(i) = num_legal.at(i) > room;
+    const size_t size = batch.size();
+    const auto room = static_cast<size_t>(environment.shape().decisions);
+    const auto shape = static_cast<py::ssize_t>(size);
+    py::array_t<int8_t> mask({shape, static_cast<py::ssize_t>(room)});
+    py::array_t<int64_t> num_legal(shape), evaluations(shape);
+    py::array_t<bool> truncated(shape);
+    for (size_t i = 0; i < size; i++) {
+        const bool is_told = !chosen || chosen->data()[i];
+        const int64_t count = is_told ? batch.num_legal_decisions[i] : 0;
+        const size_t shown = std::min(static_cast<size_t>(count), room);
+        int8_t *row = mask.mutable_data() + i * room;
+        std::fill(std::fill_n(row, shown, int8_t{1}), row + room, int8_t{0});
+        num_legal.mutable_data()[i] = count;
+        truncated.mutable_data()[i] = static_cast<size_t>(count) > room;
+        evaluations.mutable_data()[i] = is_told ? batch.num_evaluations[i] : 0;
     }
     py::dict result;
     result["action_mask"] = std::move(mask);
@@ -234,7 +242,8 @@ void bind_env_vector(py::module_ &m) {
         .def("step", &step, py::arg("actions"), py::arg("chosen"), "Take an action in each chosen environment.")
         .def("copy_observation", &copy_observation, "What `observation` shows, in new arrays.")
         .def("copy_rows", &copy_rows, py::arg("chosen"), "What each chosen environment shows, in new arrays.")
-        .def("information", &information, "What else there is to tell of every position, in new arrays.")
+        .def("information", &information, py::arg("chosen") = py::none(),
+             "What else there is to tell of every position, in new arrays.")
         .def("state", &VectorEnvironment::state, py::arg("index"))
         .def_property_readonly("shape", [](const VectorEnvironment &environment) { return environment.shape(); })
         .def_property_readonly("observation", &observation)

@@ -2,7 +2,7 @@
 
 #include <pybind11/numpy.h>
 
-#include <span>
+#include <array>
 #include <vector>
 
 #include "env/observation.h"
@@ -33,15 +33,15 @@ inline pybind11::dict copy_of(const pybind11::dict &dict) {
     return result;
 }
 
-// An array of one dimension. If there is memory, it lies there and keeps `owner`; else it has its own. As
+// An array of this shape. If there is memory, it lies there and keeps `owner`; else it has its own. As
 // pybind11::array_t<T> makes it, without the detour over vectors of its shape and strides.
-template <typename T>
-pybind11::object array_of(int size, T *memory = nullptr, pybind11::handle owner = {}) {
+template <typename T, size_t dimensions>
+pybind11::object array_of(std::array<Py_intptr_t, dimensions> shape, T *memory = nullptr, pybind11::handle owner = {}) {
     auto &api = pybind11::detail::npy_api::get();
-    Py_intptr_t shape = size;
     const int flags = memory != nullptr ? pybind11::detail::npy_api::NPY_ARRAY_WRITEABLE_ : 0;
-    auto array = pybind11::reinterpret_steal<pybind11::object>(api.PyArray_NewFromDescr_(
-        api.PyArray_Type_, pybind11::dtype::of<T>().release().ptr(), 1, &shape, nullptr, memory, flags, nullptr));
+    auto array = pybind11::reinterpret_steal<pybind11::object>(
+        api.PyArray_NewFromDescr_(api.PyArray_Type_, pybind11::dtype::of<T>().release().ptr(), int{dimensions},
+                                  shape.data(), nullptr, memory, flags, nullptr));
     if (!array || (owner && api.PyArray_SetBaseObject_(array.ptr(), owner.inc_ref().ptr()) != 0)) {
         throw pybind11::error_already_set();
     }

@@ -83,7 +83,7 @@ void Episode::enter(State state, const State *before, PositionTree::Slot *slot) 
                (before != nullptr || state.num_decisions_made() + 1 < state.num_decisions());
     };
     LevelRef nest_before = before != nullptr ? before->nest() : nullptr;
-    auto bench = tree_->take_bench();
+    auto bench = trees_->take_bench();
     auto decisions = maker_->list_decisions(state, *bench);
     while (is_forced(decisions)) {
         State next = state.apply(decisions.front());
@@ -94,7 +94,7 @@ void Episode::enter(State state, const State *before, PositionTree::Slot *slot) 
         decisions = maker_->list_decisions(state, *bench);
     }
     Position position = maker_->make(nest_before);
-    tree_->give_back(std::move(bench));
+    trees_->give_back(std::move(bench));
     node_ = slot != nullptr ? tree_->offer(*slot, position) : nullptr;
     if (node_ == nullptr) {
         if (own_) {

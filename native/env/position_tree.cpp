@@ -7,8 +7,7 @@ namespace halidegym {
 namespace {
 
 constexpr size_t max_bytes = 16 << 20;  // of all trees of an owner
-constexpr int max_trees_with_benches = 16;
-constexpr size_t max_trees = 1024;  // whose first positions are kept even beyond these
+constexpr size_t max_trees = 1024;      // whose first positions are kept even beyond these
 
 }  // namespace
 
@@ -36,26 +35,6 @@ const PositionTree::Node *PositionTree::offer(Slot &slot, Position &position) {
     return node.release();
 }
 
-std::unique_ptr<Workbench> PositionTree::take_bench() {
-    const std::scoped_lock lock(benches_mutex_);
-    if (benches_.empty()) {
-        return std::make_unique<Workbench>();
-    }
-    auto bench = std::move(benches_.back());
-    benches_.pop_back();
-    return bench;
-}
-
-void PositionTree::give_back(std::unique_ptr<Workbench> bench) {
-    const std::scoped_lock lock(benches_mutex_);
-    benches_.push_back(std::move(bench));
-}
-
-void PositionTree::drop_benches() {
-    const std::scoped_lock lock(benches_mutex_);
-    benches_.clear();
-}
-
 std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space, double reference_cost) {
     const std::scoped_lock lock(mutex_);
     const Key key(space.get(), reference_cost);
@@ -69,10 +48,22 @@ std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space, doub
         trees_.push_back(std::make_shared<PositionTree>(space, reference_cost, bytes_in_use_));
         by_key_.emplace(key, std::prev(trees_.end()));
     }
-    if (trees_.size() > max_trees_with_benches) {
-        (*std::prev(trees_.end(), max_trees_with_benches + 1))->drop_benches();
-    }
     return trees_.back();
+}
+
+std::unique_ptr<Workbench> PositionTrees::take_bench() {
+    const std::scoped_lock lock(mutex_);
+    if (benches_.empty()) {
+        return std::make_unique<Workbench>();
+    }
+    auto bench = std::move(benches_.back());
+    benches_.pop_back();
+    return bench;
+}
+
+void PositionTrees::give_back(std::unique_ptr<Workbench> bench) {
+    const std::scoped_lock lock(mutex_);
+    benches_.push_back(std::move(bench));
 }
 
 }  // namespace halidegym

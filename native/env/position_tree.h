@@ -70,18 +70,10 @@ public:
     // position as it is.
     const Node *offer(Slot &slot, Position &position);
 
-    // Working memory for states of this space. The one given back last is the next one taken, so that threads that step
-    // many environments stay within their caches.
-    std::unique_ptr<Workbench> take_bench();
-    void give_back(std::unique_ptr<Workbench> bench);
-    void drop_benches();
-
 private:
     SpaceRef space_;
     double reference_cost_;
     std::shared_ptr<const ProblemRows> problem_rows_;
-    std::mutex benches_mutex_;
-    std::vector<std::unique_ptr<Workbench>> benches_;
     std::shared_ptr<std::atomic<size_t>> bytes_in_use_;
     std::atomic<size_t> bytes_ = 0;  // of them, this tree's
     Slot root_;
@@ -96,12 +88,18 @@ class PositionTrees {
 public:
     std::shared_ptr<PositionTree> tree_of(const SpaceRef &space, double reference_cost);
 
+    // Working memory for states of any space. The one given back last is the next one taken, so that threads that step
+    // many environments stay within their caches.
+    std::unique_ptr<Workbench> take_bench();
+    void give_back(std::unique_ptr<Workbench> bench);
+
 private:
     using Key = std::pair<const Space *, double>;  // a tree keeps its space
     using Trees = std::list<std::shared_ptr<PositionTree>>;
 
     std::mutex mutex_;
     std::shared_ptr<std::atomic<size_t>> bytes_in_use_ = std::make_shared<std::atomic<size_t>>(0);
+    std::vector<std::unique_ptr<Workbench>> benches_;
     Trees trees_;  // the one asked for last at the end
     std::map<Key, Trees::iterator> by_key_;
 };

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <system_error>
 
@@ -11,6 +12,22 @@
 namespace halidegym {
 
 namespace {
+
+// How long a thread stays awake for what it waits for: longer than Python takes between the calls of one step, shorter
+// than a policy takes between two steps.
+constexpr std::chrono::microseconds patience{50};
+
+template <typename T>
+void wait_for_change(const std::atomic<T> &value, T old) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (value == old) {
+        if (std::chrono::steady_clock::now() > end) {
+            value.wait(old);
+            return;
+        }
+        std::this_thread::yield();  // to whoever else has work
+    }
+}
 
 // Few enough to cost little, many enough for threads to end at about the same time.
 constexpr size_t chunks_per_share = 8;
@@ -67,13 +84,13 @@ void WorkerPool::run(size_t count, const Work &work) {
     take_part(0);
     is_open_ = false;
     while (const size_t inside = num_inside_) {
-        num_inside_.wait(inside);
+        wait_for_change(num_inside_, inside);
     }
 }
 
 void WorkerPool::serve(size_t thread) {
     for (uint64_t seen = 0;;) {
-        call_.wait(seen);
+        wait_for_change(call_, seen);
         seen = call_;
         if (stops_) {
             return;

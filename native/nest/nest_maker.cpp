@@ -39,7 +39,7 @@ RegionsRef Workbench::regions(const Problem &problem, const Stage &stage, const 
     if (used_regions_ == regions_.size()) {
         regions_.emplace_back(problem, stage, own, loops);
     }
-    regions_[used_regions_].reuse(stage, own, loops);
+    regions_[used_regions_].reuse(problem, stage, own, loops);
     return borrowed<const Regions>(&regions_[used_regions_++]);
 }
 

@@ -37,7 +37,7 @@ public:
 
 // Of nests that are looked at once, say to rate a child of a state: its references own nothing, and everything it made
 // since the last `clear` is gone with the next one. What is edited must live longer. It allocates nothing once it has
-// grown to what the largest edit takes.
+// grown to what the largest edit takes, of whatever problems.
 class Workbench final : public NestMaker {
 public:
     Workbench() = default;

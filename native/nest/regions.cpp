@@ -124,10 +124,11 @@ Regions::~Regions() {
 void Regions::set_own(const Stage &stage, const Bound &own, std::span<const Span> loops) {
     own_ = own;
     std::copy(loops.begin(), loops.end(), own_.mutable_loops(stage.index).begin());
+    own_node_ = stage.node;
     bounds_[static_cast<size_t>(stage.node)].store(&own_, std::memory_order_release);
 }
 
-void Regions::reuse(const Stage &stage, const Bound &own, std::span<const Span> loops) {
+void Regions::reuse(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops) {
     const auto forget = [&](int node) { bounds_[static_cast<size_t>(node)].store(nullptr, std::memory_order_relaxed); };
     Derived *list = derived_.load(std::memory_order_relaxed);
     while (list != nullptr) {
@@ -138,7 +139,11 @@ void Regions::reuse(const Stage &stage, const Bound &own, std::span<const Span> 
     }
     derived_.store(nullptr, std::memory_order_relaxed);
     is_reused_ = true;
-    forget(problem_->stages[static_cast<size_t>(stage_)].node);
+    forget(own_node_);
+    problem_ = &problem;  // the one before may be gone
+    if (bounds_.size() < problem.nodes.size()) {
+        bounds_ = std::vector<std::atomic<const Bound *>>(problem.nodes.size());
+    }
     stage_ = stage.id;
     set_own(stage, own, loops);
 }

@@ -92,8 +92,8 @@ public:
         return known != nullptr ? *known : derived(node);
     }
 
-    // Becomes that of another level of the same problem, in the memory that it has. Nobody else may refer to it.
-    void reuse(const Stage &stage, const Bound &own, std::span<const Span> loops);
+    // Becomes that of another level, of any problem, in the memory that it has. Nobody else may refer to it.
+    void reuse(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops);
 
 private:
     struct Derived {
@@ -110,7 +110,8 @@ private:
     const Problem *problem_;                                  // kept alive by the state
     int stage_;                                               // -1 at the root
     Bound own_;                                               // meaningless at the root
-    mutable std::vector<std::atomic<const Bound *>> bounds_;  // by node id, null until asked for
+    int own_node_ = -1;                                       // that it is about
+    mutable std::vector<std::atomic<const Bound *>> bounds_;  // by node id, null until asked for; or more
     mutable std::atomic<Derived *> derived_ = nullptr;        // a list
     mutable Derived *spare_ = nullptr;                        // a list, from before a reuse
     bool is_reused_ = false;

@@ -150,6 +150,8 @@ def test_copies_are_equal_and_stay_as_they_are(child_features: bool) -> None:
         information = vector.information()
         assert information["action_mask"].sum(axis=1).tolist() == vector.num_legal_decisions.clip(max=64).tolist()
         assert information["decisions_truncated"].tolist() == (vector.num_legal_decisions > 64).tolist()
+        for key, array in vector.information(chosen).items():
+            assert np.array_equal(array[chosen], information[key][chosen]) and not array[~chosen].any(), key
     for arrays, expected in kept:
         for key, value in expected.items():
             assert arrays[key].tobytes() == value.tobytes(), key
