@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from halidegym.agents.budget import Budget
 from halidegym.agents.native_search import NativeSearch
@@ -18,8 +19,11 @@ from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer, opened
-from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, State, TreePolicy, mcts
-from halidegym.native.checks import check_number
+from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, Space, State, TreePolicy, mcts
+from halidegym.native.checks import check_at_least, check_number
+
+if TYPE_CHECKING:
+    from halidegym.agents.spread import TreesOnRay  # brings ray, which others need not have
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,10 @@ class MCTS(NativeSearch):
             decisions left: 1 gives all decisions equal shares, more gives the first ones more.
         tree_memory: bytes for the nodes of all trees. When they are used up, the trees stop growing and simulations go on.
         threads: None for as many as there are usable cores.
+        backend: where the trees live: in this process ("threading"), or in processes on a Ray cluster ("ray"), which finds
+            the same. There, a process has one thread, or as many as `threads` says, and a CPU for each; Ctrl-C returns what
+            was found up to the last decision; and spaces are not searched, but problems.
+        workers: these processes; None for as many as the cluster has CPUs for, and trees to fill them.
         measured: not the cost decides, but the run time of each tree's best schedule: they are timed one after another,
             each once, and the plan's schedule is the fastest. Run times come from the `timer` of `plan`, or from the
             `measure` of `solve`.
@@ -149,9 +157,16 @@ class MCTS(NativeSearch):
     tree_memory: int = _DEFAULTS.tree_memory
     threads: int | None = None
     measured: bool = False
+    backend: Literal["threading", "ray"] = field(default="threading", repr=False)  # which changes nothing of the plan
+    workers: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.backend not in ("threading", "ray"):
+            raise InvalidParameter(f"backend={self.backend!r} is unknown; give threading or ray")
+        check_at_least(1, workers=self.workers)
+        if self.workers is not None and self.backend == "threading":
+            raise InvalidParameter(f"workers={self.workers} is for backend='ray'; give threads, or that backend")
         if isinstance(self.selection, str) and self.selection not in SELECTIONS:
             raise InvalidParameter(f"selection={self.selection!r} is unknown; give one of {', '.join(SELECTIONS)}")
         check_number(exploration=self.exploration)
@@ -186,15 +201,33 @@ class MCTS(NativeSearch):
         timer: Timer | None = None,
     ) -> Plan:
         """Do what `plan` does; see `Agent.search`."""
+        if self.backend == "threading":
+            return self._search_problem(problem, budget, seed, on_progress, timer)
+        from halidegym.agents.spread import TreesOnRay
+
+        on_nodes = dataclasses.replace(self, threads=self.threads or 1)
+        with TreesOnRay(functools.partial(on_nodes.options, seed), self.workers) as trees:
+            plan = self._search_problem(problem, budget, seed, on_progress, timer, trees)
+        return dataclasses.replace(plan, cpu_seconds=plan.cpu_seconds + trees.cpu_seconds)
+
+    def _search_problem(
+        self,
+        problem: SchedulingProblem,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None,
+        timer: Timer | None,
+        trees: TreesOnRay | None = None,
+    ) -> Plan:
         if not self.measured:
-            return super().search(problem, budget, seed, on_progress)
+            return self._plan(problem, seed, lambda space: self.run(space, budget, seed, on_progress, None, trees))
         with opened(timer) as clock:
 
             def measure(state: State) -> float:
                 return clock.time(problem, Schedule.from_state(problem, state), cost=state.cost()).median_s
 
             run_times = _RunTimes(measure, budget.measurements)
-            plan = self._plan(problem, seed, lambda space: self.run(space, budget, seed, on_progress, run_times))
+            plan = self._plan(problem, seed, lambda space: self.run(space, budget, seed, on_progress, run_times, trees))
         return _by_run_time(plan, run_times)
 
     def search_space(
@@ -208,8 +241,10 @@ class MCTS(NativeSearch):
         """Do what `solve` does; see `Agent.search_space`.
 
         Raises:
-            InvalidParameter: the agent is to measure, and there is no `measure`.
+            InvalidParameter: the agent is to measure, and there is no `measure`; or `backend` is "ray".
         """
+        if self.backend == "ray":
+            raise InvalidParameter("backend='ray' searches problems, not spaces; give threading, or call plan")
         if not self.measured:
             return super().search_space(space, budget, seed, on_progress)
         if measure is None:
@@ -227,6 +262,7 @@ class MCTS(NativeSearch):
         seed: int,
         on_progress: OnProgress | None = None,
         run_times: Callable[[Any, list[int]], float | None] | None = None,
+        trees: TreesOnRay | None = None,
     ) -> MctsResult:
         """Search a space.
 
@@ -237,10 +273,16 @@ class MCTS(NativeSearch):
             on_progress: can end the search.
             run_times: by which the trees decide instead of costs. Called with each state, and its actions, that is the best
                 of a tree or decided last: returns seconds, infinite if it fails, None if it was not measured.
+            trees: that search a space of schedules; None for trees of this process, whatever the backend.
         """
         is_unlimited = self.iterations is None and self.seconds_per_decision is None and budget.is_unlimited
         agent = dataclasses.replace(self, iterations=_ITERATIONS) if is_unlimited else self
-        return mcts(space, agent.options(seed), run_times, **budget.limits, on_progress=on_progress)
+        if trees is None:
+            elsewhere = None
+        else:
+            assert isinstance(space, Space), "other spaces are refused before"
+            elsewhere = trees.of(space)
+        return mcts(space, agent.options(seed), run_times, elsewhere, **budget.limits, on_progress=on_progress)
 
     @property
     def measures(self) -> bool:

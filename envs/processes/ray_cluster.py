@@ -68,6 +68,8 @@ class RayCluster:
             _connect()
         self._conditions, self._expected = conditions, conditions()
         self._pending = set[Any]()
+        self._objects: list[Any] = []
+        self._held_cpus = 0
         self.num_cpus, self.num_timing = (int(ray.cluster_resources().get(name, 0)) for name in ("CPU", TIMING))
         try:
             self._check_nodes()
@@ -105,6 +107,41 @@ class RayCluster:
         self._pending.add(call)
         return call
 
+    def start(self, make: Callable[..., Any], *args: Any, num_cpus: int = 1) -> Any:
+        """Have an object made on some node, which holds so many CPUs until the connection is closed.
+
+        If its worker or node dies, it is made again, as it was at first.
+
+        Args:
+            make: what makes it, an object to be called; importable by its module and name.
+            *args: its arguments, picklable.
+            num_cpus: for which it waits.
+        """
+        made = _object.options(num_cpus=num_cpus).remote(self._conditions, self._expected, os.getcwd(), make, *args)
+        self._objects.append(made)
+        self._held_cpus += num_cpus
+        return made
+
+    def ask(self, made: Any, *args: Any) -> Any:
+        """Call an object of `start`, and return what stands for the result; see `submit`.
+
+        If the object dies before it has returned, the one that takes its place is called.
+        """
+        return made.call.remote(*args)
+
+    def check_room(self) -> None:
+        """Look for CPUs of the objects that were started.
+
+        Raises:
+            WorkersLost: nodes were lost, and those that are left have too few.
+        """
+        left = int(ray.cluster_resources().get("CPU", 0))
+        if left < self._held_cpus:
+            raise WorkersLost(
+                f"nodes of the Ray cluster were lost: there are {left} CPUs left, but {self._held_cpus} are held; start "
+                "others, or give fewer workers"
+            )
+
     def result(self, call: Any) -> Any:
         """What a call returned, when it is there.
 
@@ -139,9 +176,11 @@ class RayCluster:
             yield from done
 
     def close(self) -> None:
-        """End the calls that are still going on, and disconnect."""
+        """End the calls that are still going on and the objects, and disconnect."""
         for call in list(self._pending):
             self.end(call)
+        for made in self._objects:
+            ray.kill(made)
         if self._is_ours:
             ray.shutdown()
 
@@ -231,6 +270,22 @@ def _call(
 
 
 _task = ray.remote(max_retries=_RETRIES)(_call)
+
+
+class _Object:
+    """An object in a worker, which the first call makes, so that the caller is told why that fails."""
+
+    def __init__(self, *making: Any) -> None:
+        self._making = making
+        self._made: Any = None
+
+    def call(self, *args: Any) -> Any:
+        if self._made is None:
+            self._made = _call(*self._making)
+        return self._made(*args)
+
+
+_object: Any = ray.remote(max_restarts=_RETRIES, max_task_retries=_RETRIES)(_Object)
 
 
 def _first_line(error: Exception) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from stable_baselines3.common.vec_env import VecEnv
+
 from halidegym.agents.learned.policy_file import PolicyFile
-from halidegym.training.adapters.sb3 import ScheduleVecEnv
 from halidegym.training.adapters.sb3_q_policy import PointerQPolicy
 from halidegym.training.dqn.masked_dqn import MaskedDQN
 from halidegym.training.dqn.settings import DQNSettings
@@ -43,7 +44,7 @@ def train_dqn(
 class _DQN(EpisodeTraining[DQNSettings]):
     recipe = "dqn"
 
-    def __init__(self, settings: DQNSettings, start: PolicyFile | None, envs: ScheduleVecEnv, folder: Path) -> None:
+    def __init__(self, settings: DQNSettings, start: PolicyFile | None, envs: VecEnv, folder: Path) -> None:
         super().__init__(settings, start, envs, folder)
         self._model = MaskedDQN(
             PointerQPolicy,

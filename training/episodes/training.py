@@ -9,15 +9,15 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 import torch
+from stable_baselines3.common.vec_env import VecEnv
 
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.agents.learned.policies import load_policy
 from halidegym.agents.learned.policy_file import PolicyFile
-from halidegym.training.adapters.sb3 import ScheduleVecEnv
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.episodes.environments import make_environments
 from halidegym.training.episodes.judge import Judge
@@ -49,7 +49,7 @@ class EpisodeTraining(ABC, Generic[S]):
 
     recipe: ClassVar[str]
 
-    def __init__(self, settings: S, start: PolicyFile | None, envs: ScheduleVecEnv, folder: Path) -> None:
+    def __init__(self, settings: S, start: PolicyFile | None, envs: VecEnv, folder: Path) -> None:
         self._settings, self._envs, self._folder = settings, envs, folder
         self._checkpoint = folder / "checkpoint.pt"
         self._of_result: dict[str, Any] = settings.model_dump(exclude=_OF_THE_RUN)
@@ -70,12 +70,22 @@ class EpisodeTraining(ABC, Generic[S]):
         on_step: Callable[[str], None],
         on_begin: Callable[[str, int], None],
         group_size: int = 1,
+        workers: Literal["ray"] | None = None,
     ) -> Imitated:
-        """Make the environments, groups of which may share the pipeline of each episode, and run all rollouts."""
+        """Make the environments, groups of which may share the pipeline of each episode, and run all rollouts.
+
+        Args:
+            settings: how.
+            folder: see the class.
+            on_step: called after each step of the environments.
+            on_begin: called before a number of steps, with what they do.
+            group_size: of the environments.
+            workers: where the environments are: on a Ray cluster, or None for this process.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         torch.set_num_threads(settings.num_threads)
         start = None if settings.start is None else load_policy(settings.start)
-        envs = make_environments(settings, group_size)
+        envs = _environments(settings, group_size, workers)
         try:
             return cls(settings, start, envs, folder).run(on_step, on_begin)
         finally:
@@ -159,6 +169,14 @@ class EpisodeTraining(ABC, Generic[S]):
     def _story(self) -> dict[str, Any]:
         story = {"recipe": self.recipe, "step": self._steps, **self._of_result}
         return story if self._started_from is None else {**story, "started_from": self._started_from}
+
+
+def _environments(settings: EpisodeSettings, group_size: int, workers: Literal["ray"] | None) -> VecEnv:
+    if workers is None:
+        return make_environments(settings, group_size)
+    from halidegym.training.episodes.rollout_actors import RolloutActors  # brings ray, which others need not have
+
+    return RolloutActors(settings, group_size)
 
 
 def network_config(settings: EpisodeSettings, start: PolicyFile | None) -> NetworkConfig:

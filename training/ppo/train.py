@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.vec_env import VecEnv
 
 from halidegym.agents.learned.policy_file import PolicyFile
-from halidegym.training.adapters.sb3 import ScheduleVecEnv
 from halidegym.training.adapters.sb3_policy import PointerPolicy
 from halidegym.training.episodes.outcomes import Outcomes
 from halidegym.training.episodes.training import EpisodeTraining, network_config
@@ -32,6 +32,7 @@ def train_ppo(
     settings: PPOSettings,
     folder: Path,
     *,
+    workers: Literal["ray"] | None = None,
     on_step: Callable[[str], None] = lambda _text: None,
     on_begin: Callable[[str, int], None] = lambda _what, _steps: None,
 ) -> Imitated:
@@ -40,21 +41,23 @@ def train_ppo(
     Args:
         settings: how.
         folder: of the policy, the curve, the logs and the checkpoint that a killed training goes on from.
+        workers: where the environments are: on the nodes of a Ray cluster, or None for this process. The policy is the same,
+            and learns here.
         on_step: called after each step of the environments.
         on_begin: called before a number of steps, with what they do.
 
     Raises:
         InvalidParameter: there is no such policy to start from, or a setting does not fit the pipelines; or the folder
-            holds a training with other settings.
+            holds a training with other settings; or rewards are run times, and there are workers.
         Error: a pipeline cannot be analysed, or a schedule not be timed; see the environments.
     """
-    return _PPO.train(settings, folder, on_step, on_begin, settings.group_size)
+    return _PPO.train(settings, folder, on_step, on_begin, settings.group_size, workers)
 
 
 class _PPO(EpisodeTraining[PPOSettings]):
     recipe = "ppo"
 
-    def __init__(self, settings: PPOSettings, start: PolicyFile | None, envs: ScheduleVecEnv, folder: Path) -> None:
+    def __init__(self, settings: PPOSettings, start: PolicyFile | None, envs: VecEnv, folder: Path) -> None:
         super().__init__(settings, start, envs, folder)
         self._model = MaskablePPO(
             AnchoredPolicy if settings.start_divergence else PointerPolicy,

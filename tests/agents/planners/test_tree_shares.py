@@ -93,3 +93,9 @@ def test_what_does_not_fit_is_refused(harris: SchedulingProblem) -> None:
         mcts(SyntheticTree(seed=1), MctsOptions(iterations=1), None, lambda _order, _keep: None)
     with pytest.raises(InvalidParameter, match="divisor=3"):
         TreeShare(Rules().space(harris), MctsOptions(trees=2, iterations=1), 0, 3)
+    with pytest.raises(InvalidParameter, match="give threading or ray"):
+        MCTS(backend="dask")  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="workers=2"):
+        MCTS(workers=2)
+    with pytest.raises(InvalidParameter, match="not spaces"):
+        MCTS(backend="ray").solve(SyntheticTree(seed=1))
