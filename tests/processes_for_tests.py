@@ -17,7 +17,9 @@ def children_of(pid: int) -> list[int]:
 
 def is_running(pid: int) -> bool:
     try:
-        return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
+        # A process has ended when all its threads have: the first may be a zombie before the others are gone.
+        is_zombie = ") Z" in Path(f"/proc/{pid}/stat").read_text()
+        return not is_zombie or len(list(Path(f"/proc/{pid}/task").iterdir())) > 1
     except FileNotFoundError:
         return False
 

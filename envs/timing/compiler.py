@@ -26,6 +26,8 @@ DEFAULT_MEMORY_BYTES = 8 << 30
 # A worker is replaced after so many requests, so that whatever Halide leaks has an end.
 _REQUESTS_PER_WORKER = 200
 
+_LEAST_FREE_BYTES = 1 << 20  # kernels are smaller
+
 
 class CompilationError(Exception):
     """A process of the compilation did not go well.
@@ -111,9 +113,10 @@ class Compiler:
         """
         object_path = library.with_suffix(".o")
         begin = time.perf_counter()
-        reply = self._call(KernelRequest(problem, schedule, str(object_path)), timeout_s)
-        compiled = time.perf_counter()
-        _link(object_path, library)
+        with _space_in(library.parent, "TMPDIR"):
+            reply = self._call(KernelRequest(problem, schedule, str(object_path)), timeout_s)
+            compiled = time.perf_counter()
+            _link(object_path, library)
         object_path.unlink()
         return CompileTimes(reply.halide_s, compiled - begin, time.perf_counter() - compiled, reply.work_s)
 
@@ -129,7 +132,7 @@ class Compiler:
         path = directory / f"runtime-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
         if not path.exists():
             # Another process may be building it, too: each builds its own and puts it in place in one step.
-            with ScratchFolder(directory) as scratch:
+            with ScratchFolder(directory) as scratch, _space_in(scratch, "XDG_CACHE_HOME"):
                 object_path, built = scratch / "runtime.o", scratch / "runtime.so"
                 self._call(RuntimeRequest(target, str(object_path)), timeout_s=300.0)
                 _link(object_path, built)
@@ -189,6 +192,18 @@ class _Worker:
             # an unrolled loop whose extent it cannot prove to be constant.
             environment={"HL_PERMIT_FAILED_UNROLL": "1"},
         )
+
+
+@contextlib.contextmanager
+def _space_in(folder: Path, variable: str) -> Iterator[None]:
+    """Name a full disk as the reason for what failed: who cannot write cannot leave last words either."""
+    try:
+        yield
+    except CompilationError as error:
+        if shutil.disk_usage(folder).free >= _LEAST_FREE_BYTES:
+            raise
+        words = f"there is no space left in {folder}; make some, or name a folder on another disk in {variable}"
+        raise CompilationError(dataclasses.replace(error.finished, outcome="error", last_words=words)) from None
 
 
 def _link(object_path: Path, library: Path) -> None:

@@ -63,7 +63,9 @@ def this_machine() -> Machine:
 
 
 def check_runs_here(target: str) -> None:
-    """Refuse targets whose architecture or operating system this machine does not have; features are not looked at.
+    """Refuse targets whose architecture or operating system this machine does not have, or that hide what inputs must be.
+
+    Other features are not looked at.
 
     Raises:
         InvalidParameter: what is compiled for the target does not run here.
@@ -75,6 +77,11 @@ def check_runs_here(target: str) -> None:
         raise InvalidParameter(
             f"Cannot measure for target {target} on this machine, which is {here}; search by the cost model alone, "
             "such as by BeamSearch or --agent beam, or give a target of this machine"
+        )
+    if "no_bounds_query" in target.split("-"):
+        raise InvalidParameter(
+            f"Cannot measure for target {target}: with no_bounds_query, a pipeline does not tell how large its inputs must "
+            "be. Leave the feature out"
         )
 
 

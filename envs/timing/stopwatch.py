@@ -261,9 +261,10 @@ class Stopwatch:
                 with self._running(problem, kernel) as running:
                     running.outputs(directory)
             except KernelFailed as failed:
+                reason = failed.error.strip().rstrip(".")
                 raise _core.Error(
                     f"{problem.name}: the trusted schedule, which outputs are compared with, fails: {failed.outcome}: "
-                    f"{failed.error}. Mend the pipeline or its estimates, give it more time or memory, or set verify=False."
+                    f"{reason}. Mend the pipeline or its estimates, give it more time or memory, or set verify=False."
                 ) from None
         self._bench.trusted[key] = directory
 

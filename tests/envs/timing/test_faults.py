@@ -258,6 +258,12 @@ def test_a_late_compilation_is_tried_again_with_more_time_only(
     assert asked == [10.0, 20.0]
 
 
+def test_a_full_disk_is_named_as_the_reason(problem: SchedulingProblem, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1 << 30, 1 << 30, 0))
+    with Compiler() as compiler, pytest.raises(CompilationError, match=r"no space left in /proc; .* TMPDIR"):
+        compiler.compile(problem, TrustedSchedule(problem), Path("/proc/kernel.so"))
+
+
 def test_last_words_of_a_crash() -> None:
     program = "import os, sys; print('farewell', file=sys.stderr, flush=True); os.abort()"
     with ConfinedProcess([sys.executable, "-c", program]) as process, pytest.raises(ProcessEnded) as ended:

@@ -146,6 +146,7 @@ def test_ctrl_c_before_anything_was_timed_gives_what_the_beam_has_found(
         (("--agent", "tag", "--database", "times.db"), "--agent tag has no --database"),
         (("--agent", "greedy", "--threads", "1"), "--threads is of --agent autotune, --measure and --manual"),
         (("--target", "arm-64-linux"), "Cannot measure for target arm-64-linux on this machine"),
+        (("--target", "host-no_bounds_query"), "Leave the feature out"),
     ],
 )
 def test_options_that_do_not_go_together(options: tuple[str, ...], words: str) -> None:
