@@ -32,9 +32,11 @@ float NestCosts::start() {
     const auto stages = nest_.stages();
     rows_.resize(stages.size());
     working_sets_.resize(stages.size());
+    blocks_.resize(stages.size());
     begin_batch();
     for (size_t w = 0; w < stages.size(); w++) {
         working_sets_[w] = nest_.working_sets(stages[w]);
+        blocks_[w] = nest_.block_of(stages[w]);
         ask_anew(w, rows_[w]);
     }
     rate_batch();
@@ -56,7 +58,7 @@ float NestCosts::look_at() {
             continue;
         }
         // Of the root's own, which every row may see, the variant takes care.
-        const bool is_own = nest_.is_in_own_block(stage) && !has_parents_working_sets(w);
+        const bool is_own = nest_.has_replaced(blocks_[w]) && !has_parents_working_sets(w);
         if (!is_own && !std::isnan(shared[w])) {
             costs_[w] = shared[w];
             continue;

@@ -44,6 +44,7 @@ private:
     // Of the parent, by position in the model's order.
     std::vector<KeptRow> rows_;
     std::vector<NestTable::WorkingSets> working_sets_;
+    std::vector<int> blocks_;
     std::vector<Variant> variants_;  // the first is the parent's own; the rest is in use up to num_variants_
     size_t num_variants_ = 0;
 

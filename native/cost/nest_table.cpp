@@ -183,10 +183,11 @@ bool NestTable::is_moved(int node) const {
            sites_.level(now.store).iterations() != sites_.level(before.store).iterations();
 }
 
+// Of the Funcs that any row of the parent has looked at.
 void NestTable::find_moved() {
     moved_.clear();
     for (const int node : sites_.nodes()) {
-        if (is_moved(node)) moved_.push_back(node);
+        if (!readers_[static_cast<size_t>(node)].empty() && is_moved(node)) moved_.push_back(node);
     }
 }
 

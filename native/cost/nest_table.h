@@ -50,12 +50,10 @@ public:
     // Whether the row is none of the parent.
     bool has_own_row(int stage) const { return own_rows_.contains(stage); }
     std::span<const int> own_rows() const { return own_rows_.members(); }
-    // Whether other working sets of a stage than that of the root may differ from the parent's: it lies in a block that
-    // the parent does not have.
-    bool is_in_own_block(int stage) const {
-        const int block = sites_.level(sites_.of_stage(stage).produce).block;
-        return block >= sites_.begin() || sites_.current(block) != block;
-    }
+    // The block of the parent that the stage lies in, one of its positions.
+    int block_of(int stage) const { return sites_.level(sites_.of_stage(stage).produce).block; }
+    // Whether the child has another block in its place. If not, working sets of its stages can only differ at the root.
+    bool has_replaced(int block) const { return sites_.current(block) != block; }
     int64_t working_set_at_root() const { return working_sets_.front(); }
     int64_t most_inlined_calls() const { return sites_.most_inlined_calls(); }
 

@@ -23,14 +23,19 @@ bool contains(const std::vector<uint64_t> &bits, int node) {
 }  // namespace
 
 Sites::Sites(const Problem &problem)
-    : problem_(problem), nodes_(problem.nodes.size()), stages_(problem.stages.size()),
-      parents_stages_(problem.stages.size()), changed_nodes_(problem.nodes.size()),
-      changed_stages_(problem.stages.size()), to_presume_((problem.nodes.size() + 63) / 64),
-      matter_(to_presume_.size()) {
-    producers_.resize(problem.nodes.size(), to_presume_);
-    for (const Edge &edge : problem.edges) {
-        const int consumer = problem.stages[static_cast<size_t>(edge.consumer_stage)].node;
-        insert(producers_[static_cast<size_t>(consumer)], edge.producer);
+    : problem_(problem), num_words_((problem.nodes.size() + 63) / 64), producers_(problem.nodes.size() * num_words_),
+      nodes_(problem.nodes.size()), stages_(problem.stages.size()), parents_stages_(problem.stages.size()),
+      changed_nodes_(problem.nodes.size()), changed_stages_(problem.stages.size()), to_presume_(num_words_),
+      matter_(num_words_) {
+    for (const Node &node : problem.nodes) {
+        std::vector<Consumer> &consumers = consumers_.emplace_back();
+        for (const int e : node.outgoing) {
+            const int stage = problem.edges[static_cast<size_t>(e)].consumer_stage;
+            const int consumer = problem.stages[static_cast<size_t>(stage)].node;
+            consumers.push_back({stage, consumer});
+            producers_[static_cast<size_t>(consumer) * num_words_ + static_cast<size_t>(node.id) / 64] |=
+                uint64_t{1} << (node.id % 64);
+        }
     }
 }
 
@@ -59,7 +64,7 @@ void Sites::locate(const Level &root) {
     }
     std::fill(stages_.begin(), stages_.end(), StageSites{});
     std::fill(replaced_by_.begin(), replaced_by_.end(), -1);
-    std::fill(matter_.begin(), matter_.end(), ~uint64_t{0});
+    asked_ = producers_;
     add(root, -1);
     settle(root, 0);
     for (const LevelRef &block : root.children) {
@@ -242,52 +247,57 @@ void Sites::find_what_matters() {
     for (const Node &node : problem_.nodes) {
         const bool is_scheduled = of_node(node.id).is_scheduled();
         if (!is_scheduled && (node.is_input || !std::exchange(may_be_next, false))) continue;
-        const auto &producers = producers_[static_cast<size_t>(node.id)];
-        std::ranges::transform(matter_, producers, matter_.begin(), std::bit_or());
+        const auto producers = producers_.begin() + static_cast<std::ptrdiff_t>(num_words_) * node.id;
+        std::transform(matter_.begin(), matter_.end(), producers, matter_.begin(), std::bit_or());
     }
     for (auto node = problem_.nodes.rbegin(); node != problem_.nodes.rend(); ++node) {
         if (!contains(matter_, node->id)) continue;
-        for (const BoundRules::Consumer &consumer : node->bound_rules.consumers) {
+        for (const Consumer &consumer : consumers_[static_cast<size_t>(node->id)]) {
             insert(matter_, consumer.node);
         }
+    }
+    for (size_t i = 0; i < asked_.size(); i++) {
+        asked_[i] = producers_[i] & matter_[i % num_words_];
     }
 }
 
 // Of the Funcs that are not scheduled, those whose consumers have changed. Consumers come before producers, so they
 // have their sites already.
 void Sites::presume_sites() {
-    const auto ask_again = [&](int consumer) {
-        const auto &producers = producers_[static_cast<size_t>(consumer)];
-        for (size_t word = 0; word < to_presume_.size(); word++) {
-            to_presume_[word] |= producers[word] & matter_[word];
-        }
-    };
     for (const int node : changed_nodes_.members()) {
-        ask_again(node);
+        ask_producers(node);
     }
-    for (size_t word = 0; word < to_presume_.size(); word++) {
+    for (size_t word = 0; word < num_words_; word++) {
         while (to_presume_[word] != 0) {
             const int id = static_cast<int>(word) * 64 + std::countr_zero(to_presume_[word]);
             to_presume_[word] &= to_presume_[word] - 1;
-            const Node &node = problem_.nodes[static_cast<size_t>(id)];
             const NodeSites &sites = of_node(id);
-            if (sites.status != NodeSites::Status::Unscheduled || node.is_output) continue;
-            const int site = presumed_site(node);
+            if (sites.status != NodeSites::Status::Unscheduled || problem_.nodes[static_cast<size_t>(id)].is_output)
+                continue;
+            const int site = presumed_site(id);
             if (site == sites.compute) continue;
             NodeSites &changed = change_node(id);
             changed.compute = site;
             changed.store = site;
-            ask_again(id);
+            ask_producers(id);
         }
     }
 }
 
-int Sites::presumed_site(const Node &node) const {
+void Sites::ask_producers(int node) {
+    const uint64_t *asked = asked_.data() + static_cast<size_t>(node) * num_words_;
+    for (size_t word = 0; word < num_words_; word++) {
+        to_presume_[word] |= asked[word];
+    }
+}
+
+int Sites::presumed_site(int node) const {
     int site = -1;
-    for (const BoundRules::Consumer &consumer : node.bound_rules.consumers) {
+    for (const Consumer &consumer : consumers_[static_cast<size_t>(node)]) {
         const int innermost = of_stage(consumer.stage).innermost;
         const int next = current(innermost >= 0 ? innermost : of_node(consumer.node).compute);
         site = site < 0 ? next : meet(next, site);
+        if (site == 0) break;  // stays there
     }
     return site;
 }

@@ -114,12 +114,22 @@ private:
     int64_t tasks(const Level &level) const;
     void find_what_matters();
     void presume_sites();
-    int presumed_site(const Node &node) const;
+    int presumed_site(int node) const;
+    void ask_producers(int node);
     int meet(int a, int b) const;
     int parent(int position) const { return current(level(position).parent); }
 
+    // A stage of a Func that reads another one.
+    struct Consumer {
+        int stage;
+        int node;
+    };
+
     const Problem &problem_;
-    std::vector<std::vector<uint64_t>> producers_;  // by node: what any of its stages calls, one bit per node
+    std::vector<std::vector<Consumer>> consumers_;  // by node
+    size_t num_words_;                              // of 64 nodes, one bit each
+    std::vector<uint64_t> producers_;               // by node, words: what any of its stages calls
+    std::vector<uint64_t> asked_;                   // of these, whose presumed sites rows of a child can depend on
     std::vector<NestLevel> levels_;
     std::vector<NodeSites> nodes_, parents_nodes_;
     std::vector<StageSites> stages_, parents_stages_;
@@ -133,7 +143,7 @@ private:
     std::vector<Kept> kept_;
     MarkedSet changed_nodes_, changed_stages_;
     std::vector<uint64_t> to_presume_;  // bit per node
-    std::vector<uint64_t> matter_;      // bit per node: whose presumed sites rows of a child can depend on
+    std::vector<uint64_t> matter_;      // bit per node, while what is asked is found
     int64_t most_inlined_calls_ = 0;
     int64_t parents_most_inlined_calls_ = 0;
 };

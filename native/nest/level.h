@@ -60,6 +60,15 @@ private:
 // Nodes of a problem, one bit each.
 class NodeSet {
 public:
+    NodeSet() = default;
+    NodeSet(const NodeSet &other) { *this = other; }
+    NodeSet &operator=(const NodeSet &other) {
+        first_ = other.first_;
+        if (!more_.empty() || !other.more_.empty()) {
+            more_ = other.more_;
+        }
+        return *this;
+    }
     bool contains(int node) const {
         const auto word = static_cast<size_t>(node) / 64;
         return word < first_.size()

@@ -13,9 +13,9 @@ std::shared_ptr<T> borrowed(T *value) {
 
 Draft Workbench::level(const LevelShape &shape) {
     if (used_levels_ == levels_.size()) {
-        levels_.emplace_back();
+        levels_.push_back(std::make_unique<Level>());
     }
-    Level &level = levels_[used_levels_++];
+    Level &level = *levels_[used_levels_++];
     static_cast<LevelShape &>(level) = shape;
     level.children.clear();
     level.inlined.clear();
@@ -37,10 +37,11 @@ Draft Workbench::copy(const Level &copied) {
 RegionsRef Workbench::regions(const Problem &problem, const Stage &stage, const Bound &own,
                               std::span<const Span> loops) {
     if (used_regions_ == regions_.size()) {
-        regions_.emplace_back(problem, stage, own, loops);
+        regions_.push_back(std::make_unique<Regions>(problem, stage, own, loops));
     }
-    regions_[used_regions_].reuse(problem, stage, own, loops);
-    return borrowed<const Regions>(&regions_[used_regions_++]);
+    Regions &regions = *regions_[used_regions_++];
+    regions.reuse(problem, stage, own, loops);
+    return borrowed<const Regions>(&regions);
 }
 
 }  // namespace halidegym

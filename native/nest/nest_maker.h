@@ -1,8 +1,8 @@
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "nest/level.h"
 
@@ -54,8 +54,8 @@ public:
     }
 
 private:
-    std::deque<Level> levels_;
-    std::deque<Regions> regions_;
+    std::vector<std::unique_ptr<Level>> levels_;
+    std::vector<std::unique_ptr<Regions>> regions_;
     size_t used_levels_ = 0;
     size_t used_regions_ = 0;
 };

@@ -26,34 +26,32 @@ int64_t evaluate(const Problem &problem, int expression, std::span<const int64_t
     return problem.expressions[static_cast<size_t>(expression)].evaluate(symbols);
 }
 
-// docs/specification/function-dag.md, section 5.3: one end of the region that a consumer with these loops needs.
-int64_t evaluate_bound(const Problem &problem, const EdgeBound &bound, const Span *consumer_loops,
-                       std::span<const int64_t> symbols, bool &constant_extent) {
-    if (bound.kind == EdgeBound::Kind::General) {
-        constant_extent = false;
-        return evaluate(problem, bound.expression, symbols);
+int64_t evaluate(const Problem &problem, const BoundRules::End &end, const Span *loops,
+                 std::span<const int64_t> symbols) {
+    if (end.expression >= 0) {
+        return evaluate(problem, end.expression, symbols);
     }
-    constant_extent = constant_extent && !bound.depends_on_parameter;
-    if (bound.loop < 0) {
-        return bound.constant;
-    }
-    const Span &loop = consumer_loops[bound.loop];
-    constant_extent = constant_extent && (loop.constant_extent || bound.kind == EdgeBound::Kind::Constant);
-    return bound.coefficient * (bound.of_max ? loop.max : loop.min) + bound.constant;
+    const Span &loop = loops[end.loop];
+    return end.coefficient * (end.of_max ? loop.max : loop.min) + end.constant;
 }
 
-void unite_footprint(const Problem &problem, const BoundRules::Consumer &consumer, const Bound &bound,
-                     std::span<Span> required) {
-    const auto loops =
-        bound.spans().subspan(static_cast<size_t>(consumer.first_loop), static_cast<size_t>(consumer.num_loops));
+// docs/specification/function-dag.md, section 5.3: the region that a consumer with these loops needs.
+void unite_footprint(const Problem &problem, const BoundRules::Consumer &consumer, const Bound &bound, Span *required) {
+    // What moves with no loop is read as if it moved with the first one by nothing.
+    static constexpr Span no_loop{0, 0, true};
+    const Span *loops = consumer.num_loops > 0 ? bound.spans().data() + consumer.first_loop : &no_loop;
     Symbols storage;
-    const auto symbols = consumer.has_expressions ? symbols_of(loops, storage) : std::span<const int64_t>();
-    const EdgeBound *end = consumer.ends.data();
-    for (Span &span : required) {
-        bool constant_extent = true;
-        const int64_t min = evaluate_bound(problem, *end++, loops.data(), symbols, constant_extent);
-        const int64_t max = evaluate_bound(problem, *end++, loops.data(), symbols, constant_extent);
-        span = unite(span, Span{min, max, constant_extent});
+    const auto symbols = consumer.has_expressions
+                             ? symbols_of({loops, static_cast<size_t>(consumer.num_loops)}, storage)
+                             : std::span<const int64_t>();
+    for (const BoundRules::Dimension &rule : consumer.required) {
+        const bool constant_extent = rule.may_have_constant_extent &&
+                                     (rule.min.is_fixed || loops[rule.min.loop].constant_extent) &&
+                                     (rule.max.is_fixed || loops[rule.max.loop].constant_extent);
+        const int64_t min = evaluate(problem, rule.min, loops, symbols);
+        const int64_t max = evaluate(problem, rule.max, loops, symbols);
+        *required = unite(*required, Span{min, max, constant_extent});
+        required++;
     }
 }
 
@@ -86,22 +84,35 @@ Span loop_span(const Problem &problem, const LoopRule &loop, std::span<const Spa
 }  // namespace
 
 void Bound::derive_from_required(const Problem &problem) {
-    Symbols storage;
     const BoundRules &rules = node_->bound_rules;
     const auto dimensions = static_cast<size_t>(node_->dimensions);
-    Span *const computed = data() + dimensions;
-    const auto required_symbols =
-        rules.computes_by_expressions ? symbols_of(required(), storage) : std::span<const int64_t>();
+    Span *const computed = spans_ + dimensions;
+    if (rules.computes_required) {
+        std::copy_n(spans_, dimensions, computed);
+    } else {
+        Symbols storage;
+        const auto symbols =
+            rules.computes_by_expressions ? symbols_of(required(), storage) : std::span<const int64_t>();
+        for (size_t d = 0; d < dimensions; d++) {
+            computed[d] = computed_dimension(problem, node_->region_computed[d], spans_[d], symbols);
+        }
+    }
     volume_computed_ = 1;
     for (size_t d = 0; d < dimensions; d++) {
-        computed[d] = computed_dimension(problem, node_->region_computed[d], data()[d], required_symbols);
         volume_computed_ *= computed[d].extent();
     }
-    const auto computed_symbols =
-        rules.loops_by_expressions ? symbols_of(this->computed(), storage) : std::span<const int64_t>();
     Span *loop = computed + dimensions;
+    if (!rules.looped.empty()) {
+        for (const int d : rules.looped) {
+            *loop++ = computed[d];
+        }
+        return;
+    }
+    Symbols storage;
+    const auto symbols =
+        rules.loops_by_expressions ? symbols_of(this->computed(), storage) : std::span<const int64_t>();
     for (const LoopRule &rule : rules.loops) {
-        *loop++ = loop_span(problem, rule, this->computed(), computed_symbols);
+        *loop++ = loop_span(problem, rule, this->computed(), symbols);
     }
 }
 
@@ -122,6 +133,7 @@ Regions::~Regions() {
 }
 
 void Regions::set_own(const Stage &stage, const Bound &own, std::span<const Span> loops) {
+    upstream_ = stage.upstream.data();
     own_ = own;
     std::copy(loops.begin(), loops.end(), own_.mutable_loops(stage.index).begin());
     own_node_ = stage.node;
@@ -152,7 +164,7 @@ const Bound &Regions::derived(int node) const {
     if (is_reused_) {
         return add(node);
     }
-    auto made = std::make_unique<Derived>(Derived{Bound(problem_->nodes[static_cast<size_t>(node)]), nullptr, node});
+    auto made = std::make_unique<Derived>(Derived{nullptr, node, Bound(problem_->nodes[static_cast<size_t>(node)])});
     derive_into(made->bound, node);
     const Bound *expected = nullptr;
     if (!bounds_[static_cast<size_t>(node)].compare_exchange_strong(expected, &made->bound,
@@ -173,7 +185,7 @@ Bound &Regions::add(int node) const {
         spare_ = made->next;
         made->bound.become(func);
     } else {
-        made = new Derived{Bound(func), nullptr, 0};
+        made = new Derived{nullptr, node, Bound(func)};
     }
     made->node = node;
     made->next = derived_.load(std::memory_order_relaxed);
@@ -195,10 +207,8 @@ void Regions::derive_into(Bound &bound, int id) const {
             throw InternalError("Func '" + node.name + "' has no consumer from which its region could follow");
         }
         for (const BoundRules::Consumer &consumer : node.bound_rules.consumers) {
-            const bool counts = stage_ < 0 || consumer.stage == stage_ ||
-                                problem_->stages[static_cast<size_t>(stage_)].is_downstream_of(consumer.node);
-            if (counts) {
-                unite_footprint(*problem_, consumer, of(consumer.node), required);
+            if (counts(consumer)) {
+                unite_footprint(*problem_, consumer, of(consumer.node), required.data());
             }
         }
     }

@@ -22,38 +22,34 @@ public:
     explicit Bound(const Node &node) { become(node); }
     Bound(const Bound &other) { *this = other; }
     Bound &operator=(const Bound &other) {
-        node_ = other.node_;
+        give_room(*other.node_);
         volume_computed_ = other.volume_computed_;
-        spilled_ = other.spilled_;
-        if (spilled_.empty()) {
-            std::copy_n(other.inline_.begin(), node_->bound_size, inline_.begin());
-        }
+        std::copy_n(other.spans_, node_->bound_size, spans_);
         return *this;
     }
     // As if made for this Func, in the memory that there is.
     void become(const Node &node) {
-        node_ = &node;
-        spilled_.resize(static_cast<size_t>(node.bound_size > inline_capacity ? node.bound_size : 0));
-        std::fill(data(), data() + node.dimensions, Span::empty());
+        give_room(node);
+        std::fill_n(spans_, node.dimensions, Span::empty());
     }
 
-    std::span<const Span> required() const { return {data(), static_cast<size_t>(node_->dimensions)}; }
+    std::span<const Span> required() const { return {spans_, static_cast<size_t>(node_->dimensions)}; }
     std::span<const Span> computed() const {
-        return {data() + node_->dimensions, static_cast<size_t>(node_->dimensions)};
+        return {spans_ + node_->dimensions, static_cast<size_t>(node_->dimensions)};
     }
     // Loops of the stage with this index within the Func, innermost first.
     std::span<const Span> loops(int stage_index) const {
         const auto s = static_cast<size_t>(stage_index);
         const auto begin = node_->loops_offset[s];
         const auto end = s + 1 < node_->loops_offset.size() ? node_->loops_offset[s + 1] : node_->bound_size;
-        return {data() + begin, static_cast<size_t>(end - begin)};
+        return {spans_ + begin, static_cast<size_t>(end - begin)};
     }
     // All of it, laid out as the node says.
-    std::span<const Span> spans() const { return {data(), static_cast<size_t>(node_->bound_size)}; }
-    std::span<Span> mutable_required() { return {data(), static_cast<size_t>(node_->dimensions)}; }
+    std::span<const Span> spans() const { return {spans_, static_cast<size_t>(node_->bound_size)}; }
+    std::span<Span> mutable_required() { return {spans_, static_cast<size_t>(node_->dimensions)}; }
     std::span<Span> mutable_loops(int stage_index) {
         const auto view = std::as_const(*this).loops(stage_index);
-        return {data() + (view.data() - data()), view.size()};
+        return {spans_ + (view.data() - spans_), view.size()};
     }
     // Fills computed() and all loops() from required() (docs/specification/function-dag.md, section 6.2).
     void derive_from_required(const Problem &problem);
@@ -65,12 +61,20 @@ private:
     // Records are made for every Func at every new level, so those of up to four dimensions allocate nothing.
     static constexpr int inline_capacity = 12;
 
-    Span *data() { return spilled_.empty() ? inline_.data() : spilled_.data(); }
-    const Span *data() const { return spilled_.empty() ? inline_.data() : spilled_.data(); }
+    void give_room(const Node &node) {
+        node_ = &node;
+        if (node.bound_size <= inline_capacity) {
+            spans_ = inline_.data();
+        } else {
+            spilled_.resize(static_cast<size_t>(node.bound_size));
+            spans_ = spilled_.data();
+        }
+    }
 
     const Node *node_ = nullptr;
+    Span *spans_ = nullptr;  // the first bound_size are used
     int64_t volume_computed_ = 0;
-    std::array<Span, inline_capacity> inline_;  // the first bound_size are used
+    std::array<Span, inline_capacity> inline_;
     std::vector<Span> spilled_;
 };
 
@@ -97,11 +101,15 @@ public:
 
 private:
     struct Derived {
-        Bound bound;
         Derived *next;
         int node;
+        Bound bound;
     };
 
+    // Whether it lies between the level and what it reads.
+    bool counts(const BoundRules::Consumer &consumer) const {
+        return stage_ < 0 || consumer.stage == stage_ || ((upstream_[consumer.node / 64] >> (consumer.node % 64)) & 1);
+    }
     const Bound &derived(int node) const;
     Bound &add(int node) const;
     void derive_into(Bound &bound, int node) const;
@@ -109,6 +117,7 @@ private:
 
     const Problem *problem_;                                  // kept alive by the state
     int stage_;                                               // -1 at the root
+    const uint64_t *upstream_ = nullptr;                      // of the stage: bit per node
     Bound own_;                                               // meaningless at the root
     int own_node_ = -1;                                       // that it is about
     mutable std::vector<std::atomic<const Bound *>> bounds_;  // by node id, null until asked for; or more

@@ -109,17 +109,32 @@ struct ComputedDimension {
 // How the bound record of a Func follows from those of its consumers (sections 5.3 and 6.2), laid out to be read in one
 // go: what Problem::derive() makes of edges, region_computed and loops.
 struct BoundRules {
+    // coefficient * limit + constant, or an expression.
+    struct End {
+        int64_t coefficient = 0;
+        int64_t constant = 0;
+        int loop = 0;         // the consumer stage's, whose limit it is
+        int expression = -1;  // index into Problem::expressions, -1 if there is none
+        bool of_max = false;
+        bool is_fixed = false;  // moves with no loop
+    };
+    struct Dimension {
+        End min;
+        End max;
+        bool may_have_constant_extent = false;  // if the loops have
+    };
     struct Consumer {
         int stage = 0;
         int node = 0;
         int first_loop = 0;  // position of the stage's loops in a Bound of the node
         int num_loops = 0;
         bool has_expressions = false;
-        std::vector<EdgeBound>
-            ends;  // [2 * dimensions], constants as affine ones with coefficient 0 if there are loops
+        std::vector<Dimension> required;
     };
     std::vector<Consumer> consumers;  // in edge order
     std::vector<LoopRule> loops;      // of all stages
+    std::vector<int> looped;          // computed dimensions that these are; empty if any is something else
+    bool computes_required = false;   // and no more
     bool computes_by_expressions = false;
     bool loops_by_expressions = false;
 };

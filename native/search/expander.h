@@ -21,7 +21,7 @@ namespace halidegym {
 // memory than to make it again.
 template <SearchSpace S>
 RatedChildren<S> rate_children(S &space, const Visited<typename S::State> &visited) {
-    auto children = space.children(visited.state);
+    auto children = children_to_rate(space, visited.state);
     std::vector<RatedChild<S>> rated;
     uint32_t action = 0;
     for (const auto &decision : children.decisions()) {

@@ -19,7 +19,7 @@ namespace {
 // With the library of GCC 12. A beam counts its allocations per evaluation, of its one pass; a rollout is a random
 // schedule with its cost.
 constexpr int64_t beam_evaluations = 4560;
-constexpr int64_t beam_allocations = 4967;
+constexpr int64_t beam_allocations = 1484;
 constexpr int num_rollouts = 1000;
 constexpr int64_t rollout_allocations = 25901;
 

@@ -237,6 +237,22 @@ std::optional<double> cost_of_child(S &space, typename S::Children &children, co
     }
 }
 
+// Can list children that are only rated, which leaves nothing to be kept.
+template <typename S>
+concept ListsChildrenToRate = RatesChildren<S> && requires(S &space, const typename S::State &state) {
+    { space.children_to_rate(state) } -> std::same_as<typename S::Children>;
+};
+
+// Children to rate until the space is asked for those of another state; none of them is built.
+template <SearchSpace S>
+typename S::Children children_to_rate(S &space, const typename S::State &state) {
+    if constexpr (ListsChildrenToRate<S>) {
+        return space.children_to_rate(state);
+    } else {
+        return space.children(state);
+    }
+}
+
 // Can show a child without building its state: something with a `hash(depth)`, until the space is asked for anything
 // else.
 template <typename S>

@@ -37,6 +37,10 @@ public:
     int max_depth() const { return 2 * space_->problem->num_nodes(); }
     Children children(const State &state) const { return Expansion(state); }
     Children unlisted_children(const State &state) const { return Expansion(state, Expansion::Unlisted{}); }
+    Children children_to_rate(const State &state) {
+        siblings_.clear();
+        return Expansion(state, siblings_);
+    }
     State apply(const State &state, const Decision &decision) const { return state.apply(decision); }
     template <typename Random>
     std::optional<Decision> random_decision(Children &children, Random &random) const {
@@ -104,7 +108,8 @@ private:
     }
 
     SpaceRef space_;
-    Workbench bench_;
+    Workbench siblings_;  // of what the children that are rated share
+    Workbench bench_;     // of the child that is looked at
     Evaluator evaluator_;
     Observer observer_;
     std::vector<std::shared_ptr<PassingNests>> walks_;
@@ -114,6 +119,7 @@ private:
 static_assert(DrawsDecisions<ScheduleSpace>);
 static_assert(BuildsWalks<ScheduleSpace>);
 static_assert(RatesChildren<ScheduleSpace>);
+static_assert(ListsChildrenToRate<ScheduleSpace>);
 static_assert(ShowsChildren<ScheduleSpace>);
 static_assert(BuildsUnlistedChildren<ScheduleSpace>);
 static_assert(MayBeWatched<ScheduleSpace>);
