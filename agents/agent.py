@@ -58,7 +58,8 @@ class Agent(ABC):
             progress: show a progress bar on the error stream.
 
         Raises:
-            InvalidParameter: a budget is not positive, the seed is out of range, or there is no problem.
+            InvalidParameter: a budget is not positive, the seed is out of range, or there is no problem; or `search`, in an
+                agent of yours, returns no plan.
             SearchExhausted: the problem has no legal schedule, or the agent's limits leave none.
             OutOfResources: the machine has not the memory or the threads for the search.
         """
@@ -66,7 +67,12 @@ class Agent(ABC):
         problem = problem_of(problem_or_env)
         check_seed(seed)
         with self._bar(problem, budget) if progress else nullcontext() as on_progress:
-            return replace(self.search(problem, budget, seed, on_progress, timer), budget=budget)
+            plan = self.search(problem, budget, seed, on_progress, timer)
+        if not isinstance(plan, Plan):
+            raise InvalidParameter(
+                f"{self.name}.search returned {plan!r}; let it return the Plan of the best schedule that it has found"
+            )
+        return replace(plan, budget=budget)
 
     def solve(
         self,

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,3 +158,15 @@ def test_forwards_are_kept(plan: Plan, problem: SchedulingProblem, tmp_path: Pat
 def test_a_missing_file_is_named(problem: SchedulingProblem, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"absent\.json: No such file"):
         Plan.load(tmp_path / "absent.json", problem)
+
+
+class Forgetful(BeamSearch):
+    """An agent whose author forgot the last line of its search."""
+
+    def search(self, *_arguments: Any) -> Plan:
+        return None  # type: ignore[return-value]
+
+
+def test_an_agent_that_returns_none_is_named(problem: SchedulingProblem) -> None:
+    with pytest.raises(InvalidParameter, match=r"Forgetful\.search returned None; let it return the Plan"):
+        Forgetful().plan(problem)
