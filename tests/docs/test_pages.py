@@ -25,7 +25,9 @@ QUICK = {
     "docs/agents/exhaustive.md",
     "docs/agents/greedy.md",
     "docs/environments/synthetic_tree.md",
+    "docs/environments/transform_plan.md",
     "docs/tutorials/first-episode.md",
+    "docs/versioning.md",
 }
 
 #: Pages that other files run, since they need more than a page says.
@@ -47,6 +49,7 @@ COMMAND = "from halidegym.evaluation.cli import main\n"
 DATA = COMMAND + "main(['train', 'data', '--config', 'data-smoke', '--output', 'runs/data'], standalone_mode=False)\n"
 MEASURED = """
 import dataclasses
+from pathlib import Path
 from halidegym.envs.timing.machine import this_machine
 from halidegym.training.measured.collection import MeasuredCollection
 from measured_for_tests import pipelines
@@ -58,7 +61,7 @@ for name, schedules in (
     ("learn", of("train", 0, 8) + of("validation", 100, 4)),
     ("unseen", of("test", 200, 4) + of("named", 300, 4)),
 ):
-    MeasuredCollection(this_machine(), tuple(schedules)).save(f"{name}.parquet")
+    MeasuredCollection(this_machine(), tuple(schedules)).save(Path(f"{name}.parquet"))
 measured = pipelines(0, 1)
 """
 WEIGHTS = """
