@@ -59,7 +59,7 @@ def of(split, first, count):
 
 for name, schedules in (
     ("learn", of("train", 0, 8) + of("validation", 100, 4)),
-    ("unseen", of("test", 200, 4) + of("named", 300, 4)),
+    ("unseen", of("test", 200, 4) + of("", 300, 4)),
 ):
     MeasuredCollection(this_machine(), tuple(schedules)).save(Path(f"{name}.parquet"))
 measured = pipelines(0, 1)
