@@ -25,7 +25,9 @@ QUICK = {
     "docs/agents/exhaustive.md",
     "docs/agents/greedy.md",
     "docs/environments/synthetic_tree.md",
+    "docs/environments/transform_plan.md",
     "docs/tutorials/first-episode.md",
+    "docs/versioning.md",
 }
 
 #: Pages that other files run, since they need more than a page says.
@@ -46,18 +48,21 @@ shutil.copy(Path(policies.__file__).parent / "shipped/default.npz", "runs/imitat
 COMMAND = "from halidegym.evaluation.cli import main\n"
 DATA = COMMAND + "main(['train', 'data', '--config', 'data-smoke', '--output', 'runs/data'], standalone_mode=False)\n"
 MEASURED = """
+import dataclasses
 from pathlib import Path
+from halidegym.envs.timing.machine import this_machine
 from halidegym.training.measured.collection import MeasuredCollection
+from measured_for_tests import pipelines
 
-few = ["--schedules", "24", "--rounds", "1", "--compile-seconds", "60"]
-for name, *pipelines in (
-    ("learn", "random-train-v1/53", "random-validation-v1/4"),
-    ("unseen", "random-test-v1/7", "toy_blur"),
+def of(split, first, count):
+    return [dataclasses.replace(schedule, split=split) for schedule in pipelines(first, count)]
+
+for name, schedules in (
+    ("learn", of("train", 0, 8) + of("validation", 100, 4)),
+    ("unseen", of("test", 200, 4) + of("", 300, 4)),
 ):
-    main(["collect", *pipelines, "-o", name, *few], standalone_mode=False)
-    (data,) = Path(name).glob("*.parquet")
-    data.rename(f"{name}.parquet")
-measured = MeasuredCollection.load("learn.parquet").ran
+    MeasuredCollection(this_machine(), tuple(schedules)).save(Path(f"{name}.parquet"))
+measured = pipelines(0, 1)
 """
 WEIGHTS = """
 from pathlib import Path
@@ -114,7 +119,7 @@ BEFORE = {
     "docs/pipelines/benchmarks.md": PACKAGE,
     "docs/pipelines/toys.md": PACKAGE,
     "docs/specification/search-and-cost-model.md": PIPELINE,
-    "docs/training/cost-models.md": PROBLEM + COMMAND + MEASURED + WEIGHTS,
+    "docs/training/cost-models.md": PROBLEM + MEASURED + WEIGHTS,
     "docs/training/expert.md": DATA + POLICY,
     "docs/training/imitation.md": DATA,
     "docs/training/measured.md": WEIGHTS,
