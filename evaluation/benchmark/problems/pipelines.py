@@ -23,7 +23,7 @@ from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.benchmark.problems.claims import FalseClaimError, check_equal, check_history
 from halidegym.evaluation.benchmark.problems.kind import Problem, Solution
-from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native._core import InvalidParameter
 from halidegym.native.weights import builtin_weights, resolve_weights
 
 
@@ -84,8 +84,6 @@ class _Pipeline:
 
     def solve(self, agent: Agent, seed: int, budget: Mapping[str, Any]) -> Solution:
         plan = agent.plan(self._problem, seed=seed, **budget)
-        if not isinstance(plan, Plan):
-            raise FormatError(f"{type(agent).__name__} returned a {type(plan).__name__}, not a Plan")
         reference = plan.schedule.scheduled if isinstance(plan.schedule, ReferenceSchedule) else b""
         return Solution(
             self.hash,

@@ -127,7 +127,7 @@ def test_failing_cells_stop_nothing(tmp_path: Path) -> None:
     assert "nothing there" in failures["Raises"]
     assert "SIGABRT" in failures["Dies"]
     assert "still running after 5 s" in failures["Hangs"]
-    assert "returned a int, not a Plan" in failures["NoPlan"]
+    assert "NoPlan.search returned" in failures["NoPlan"]
     assert not failures["Good"] and not failures["random"]
     (tmp_path / "mine.py").write_text(
         AGENTS.replace('raise KeyError("nothing there")', "return super().search(problem, budget, seed)")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite
+from halidegym.envs.timing.measurements import milliseconds
 from halidegym.evaluation.benchmark.report.groups import Group
 from halidegym.evaluation.benchmark.report.tables import ratio_table
 from halidegym.evaluation.benchmark.run import Run
@@ -83,7 +84,7 @@ def test_run_times_are_those_that_were_measured(run: Path, report: Path) -> None
             found = ratios[pipeline][cell["schedule_key"]]
             assert by_agent["Mullapudi | 2016"][pipeline] == f"{found['ratio']:.3f}"
             row = times[pipeline, "Mullapudi | 2016"]
-            assert row["least, ms"] == f"{min(found['a']['samples_s']) * 1e3:.3f}"
+            assert row["least, ms"] == milliseconds(min(found["a"]["samples_s"]))
             assert row["speed, of the baseline's"].startswith(f"{found['ratio']:.3f} [{found['low']:.3f}, ")
     assert (times["toy_scan", "beam"]["speed, of the baseline's"], times["toy_scan", "beam"]["cost"] != "-") == (
         "-",
