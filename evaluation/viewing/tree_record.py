@@ -49,9 +49,11 @@ def tree_moves(plan: Plan, space: Space) -> Sequence[Move]:
         something else.
     """
     agent = _recorded_agent(plan.agent)
-    if agent is None or agent.seconds_per_decision is not None or agent.measured or agent.winner != "best":
+    if agent is None or agent.measured or agent.winner != "best":
         return ()
     if plan.budget is None or plan.budget.seconds is not None or plan.ended_by == "interrupt":
+        return ()
+    if agent.seconds_per_decision is not None and plan.budget.is_unlimited:  # a second run would take as long, and differ
         return ()
     brought: list[Candidate] = []
 

@@ -34,9 +34,10 @@ def recorded(plan: Plan) -> list[Move]:
         (ENSEMBLE, {}),
         (dataclasses.replace(ENSEMBLE, selection=Selection("mean_inverse", "added"), threads=2), {}),
         (dataclasses.replace(ENSEMBLE, iterations=None), {"evaluations": 600}),
+        (dataclasses.replace(ENSEMBLE, iterations=None, seconds_per_decision=60.0), {"evaluations": 600}),
         (MCTS.preset("mcts_replay"), {"evaluations": 500}),
     ],
-    ids=["ensemble", "selection", "budget", "replay"],
+    ids=["ensemble", "selection", "budget", "seconds that do not limit", "replay"],
 )
 def test_the_record_is_that_of_the_search(agent: MCTS, budget: dict[str, float]) -> None:
     plan = planned(agent, **budget)
