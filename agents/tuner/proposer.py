@@ -16,7 +16,7 @@ from halidegym.agents.tuner.trials import Trials
 from halidegym.native._core import SearchExhausted, Space
 
 _SEEDS = 2**31
-_ATTEMPTS = 4  # for each proposal wanted; small problems run out of schedules
+_ATTEMPTS = 4  # for each proposal wanted
 _BEAM_EVALUATIONS = 50_000  # of beams for other numbers of cores
 
 # How often the fastest are varied in which way, and how often something else is tried.
@@ -62,14 +62,7 @@ class Proposer:
         self._fresh = itertools.chain(in_turn(*(itertools.islice(found, 2) for found in winners)), self._descents())
 
     def _new(self, trials: Trials, proposals: Iterator[Proposal], count: int) -> list[Proposal]:
-        found: dict[str, Proposal] = {}
-        for guided in itertools.islice(proposals, _ATTEMPTS * count):
-            proposal = self._by_known_costs(guided)
-            if trials.is_new(proposal):
-                found.setdefault(proposal.state.dump(), proposal)
-            if len(found) == count:
-                break
-        return list(found.values())
+        return trials.new_of(map(self._by_known_costs, proposals), count, _ATTEMPTS)
 
     def _offspring(self, trials: Trials) -> Iterator[Proposal]:
         while True:

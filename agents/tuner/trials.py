@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,6 +71,22 @@ class Trials:
     def is_new(self, proposal: Proposal) -> bool:
         """Whether a schedule has not been added or skipped."""
         return proposal.state.dump() not in self._known
+
+    def new_of(self, proposals: Iterator[Proposal], count: int, attempts: int) -> list[Proposal]:
+        """Take different new schedules off a stream.
+
+        Args:
+            proposals: the stream.
+            count: how many to find.
+            attempts: to make for each of them, as small problems run out of schedules.
+        """
+        found: dict[str, Proposal] = {}
+        for proposal in itertools.islice(proposals, attempts * count):
+            if self.is_new(proposal):
+                found.setdefault(proposal.state.dump(), proposal)
+            if len(found) == count:
+                break
+        return list(found.values())
 
     def skip(self, proposal: Proposal) -> None:
         """Take a schedule for known."""

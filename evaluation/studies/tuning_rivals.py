@@ -11,20 +11,19 @@ from halidegym.agents.budget import Budget
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, dropout_descents, proposal_of
 from halidegym.agents.tuner.autotune import Autotune
-from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.agents.tuner.run import Run, Sizes
 from halidegym.agents.tuner.trials import Trials
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
-from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import Space
 
 Rival: TypeAlias = Literal["draws", "recipe"]
 """As many careless draws as the tuner measured, or Halide's own recipe for as many seconds."""
 
 _HALIDES_DROPOUT = 1
-_ATTEMPTS = 20  # for each proposal wanted; small problems run out of schedules
+_ATTEMPTS = 20  # for each proposal wanted
 
 
 class Endless:
@@ -39,13 +38,7 @@ class Endless:
 
     def first(self, trials: Trials, count: int) -> list[Proposal]:
         """Return the next ones, up to `count`."""
-        found: dict[str, Proposal] = {}
-        for proposal in itertools.islice(self._proposals, _ATTEMPTS * count):
-            if trials.is_new(proposal):
-                found.setdefault(proposal.state.dump(), proposal)
-            if len(found) == count:
-                break
-        return list(found.values())
+        return trials.new_of(self._proposals, count, _ATTEMPTS)
 
     more = first
 
@@ -66,7 +59,7 @@ _SOURCES: dict[Rival, Callable[[Space, int], Iterator[Proposal]]] = {
 
 
 def fastest_of(
-    rival: Rival, problem: SchedulingProblem, budget: Budget, *, seed: int, settings: TimingSettings, agent: Autotune
+    rival: Rival, problem: SchedulingProblem, budget: Budget, *, seed: int, timer: Timer, agent: Autotune
 ) -> tuple[Schedule, int]:
     """The fastest schedule that a rival finds, measured as the tuner measures, and how many were measured.
 
@@ -75,15 +68,17 @@ def fastest_of(
         problem: to schedule.
         budget: of seconds or measurements.
         seed: of the random numbers.
-        settings: how to time.
+        timer: where run times come from.
         agent: whose sizes of batches and of the last comparison are used.
     """
     begin = time.perf_counter()
     space = Rules().space(problem)
-    baseline = proposal_of("adams2019", space, BeamSearch().plan(problem).actions)
+    proposals = _SOURCES[rival](space, seed)
+    # Halide's recipe begins with the very schedule that all others are compared with, so it may end with it, too.
+    has_baseline = rival == "recipe"
+    baseline = next(proposals) if has_baseline else proposal_of("adams2019", space, BeamSearch().plan(problem).actions)
     sizes = Sizes(agent.batch, agent.batch, agent.batch, agent.finalists)
-    with tuning_timer(settings=settings) as timer:
-        run = Run(problem, baseline, sizes, budget, begin, timer, None)
-        run.measure(Endless(_SOURCES[rival](space, seed)), seed)
-        ranking = [entry for entry in run.ranking() if entry.proposal is not baseline]
-    return Schedule.from_state(problem, ranking[0].proposal.state if ranking else baseline.state), run.measured
+    run = Run(problem, baseline, sizes, budget, begin, timer, None)
+    run.measure(Endless(proposals), seed)
+    found = [entry.proposal for entry in run.ranking() if has_baseline or entry.proposal is not baseline]
+    return Schedule.from_state(problem, (found or [baseline])[0].state), run.measured + has_baseline

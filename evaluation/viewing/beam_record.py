@@ -9,7 +9,6 @@ Sections and quirks are those of docs/specification/search-and-cost-model.md.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,10 +21,10 @@ from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.spaces import SpaceSolution
+from halidegym.evaluation.viewing.recorded_agent import recorded_agent
 from halidegym.native._core import Error, Expansion, Space, State
 
 _RECORDED: dict[str, type[Agent]] = {"BeamSearch": BeamSearch, "Greedy": Greedy}
-_PARAMETERS = ("beam_size", "passes", "random_dropout")  # on which depends what is found
 
 
 @dataclass(eq=False)
@@ -112,7 +111,7 @@ def beam_passes(plan: Plan, space: Space) -> Sequence[Pass]:
         None at all for another agent, or where the second run finds something else: if the first one was stopped before it
         had completed a pass.
     """
-    agent = _recorded_agent(plan.agent)
+    agent = recorded_agent(plan.agent, _RECORDED)
     if agent is None or plan.expansions is None:
         return ()
     record = _Record(space)
@@ -126,18 +125,6 @@ def beam_passes(plan: Plan, space: Space) -> Sequence[Pass]:
 
 def _outcome(found: Plan | SpaceSolution) -> tuple[object, ...]:
     return found.evaluations, found.expansions, found.pass_costs, [one.actions for one in found.candidates]
-
-
-def _recorded_agent(text: str) -> Agent | None:
-    """The agent of this representation, but for rules and weights, which the space has."""
-    try:
-        call = ast.parse(text, mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            return None
-        given = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords if k.arg in _PARAMETERS}
-        return _RECORDED[call.func.id](**given)
-    except (SyntaxError, ValueError, TypeError, KeyError, Error):  # another agent, or one of another version
-        return None
 
 
 class _Record:

@@ -8,16 +8,13 @@ same schedules decide; the record counts only if it finds what the plan says.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.planners.mcts import MCTS, Selection
+from halidegym.evaluation.viewing.recorded_agent import recorded_agent
 from halidegym.native._core import Error, Space, State
-
-_OF_THE_SPACE = {"subtiling", "memory_limit", "weights"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,7 @@ def tree_moves(plan: Plan, space: Space) -> Sequence[Move]:
         None at all for another agent, where seconds, run times or average costs decided, or where the second run finds
         something else.
     """
-    agent = _recorded_agent(plan.agent)
+    agent = recorded_agent(plan.agent, {"MCTS": MCTS}, {"Selection": Selection})
     if agent is None or agent.measured or agent.winner != "best":
         return ()
     if plan.budget is None or plan.budget.seconds is not None or plan.ended_by == "interrupt":
@@ -82,23 +79,3 @@ def _by_move(brought: Sequence[Candidate], decided: Sequence[Candidate]) -> Iter
         end = brought.index(one, chosen + 1) if one in brought[chosen + 1 :] else len(brought)
         yield tuple(brought[begin:end])
         begin = end
-
-
-def _recorded_agent(text: str) -> MCTS | None:
-    """The tree search of this representation, but for rules and weights, which the space has."""
-    try:
-        return MCTS(**_values(ast.parse(text, mode="eval").body, "MCTS"))
-    except (SyntaxError, ValueError, TypeError, Error):  # another agent, or one of another version
-        return None
-
-
-def _values(call: ast.expr, name: str) -> dict[str, Any]:
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != name:
-        raise ValueError(f"no {name}")
-    return {str(given.arg): _value(given) for given in call.keywords if given.arg not in _OF_THE_SPACE}
-
-
-def _value(given: ast.keyword) -> Any:
-    if given.arg == "selection" and isinstance(given.value, ast.Call):
-        return Selection(**_values(given.value, "Selection"))
-    return ast.literal_eval(given.value)

@@ -20,13 +20,13 @@ from halidegym.agents.tuner.plan import ADAMS2019, TRUSTED, TunedPlan
 from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
-from halidegym.envs.schedules.keys import schedule_key
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
-from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
+from halidegym.envs.timing.measurements import Comparison, TimingSettings
 from halidegym.envs.timing.timers import Replay, Timer
 from halidegym.native._core import InvalidParameter
 from oracle.builder_problem import SSE_AVX2
+from timers_for_tests import MadeUpTimes
 
 SMALL = Autotune(measurements=40, batch=4, first=12, proposals=16, finalists=3, parallelisms=(2, 4))
 
@@ -34,30 +34,6 @@ SMALL = Autotune(measurements=40, batch=4, first=12, proposals=16, finalists=3, 
 @pytest.fixture(scope="module")
 def blur() -> SchedulingProblem:
     return SchedulingProblem.from_pipeline(pipelines_for_tests.blur, target=SSE_AVX2, parallelism=2)
-
-
-class MadeUpTimes:
-    """A timer whose schedules take what a function says; infinitely long, if they fail."""
-
-    def __init__(self, seconds: Callable[[Any], float]) -> None:
-        self._seconds = seconds
-        self.asked: list[str] = []
-
-    def time(self, problem: SchedulingProblem, schedule: Any, *, cost: float | None = None) -> Timing:
-        seconds = self._seconds(schedule)
-        return (
-            Timing("crash", (), 0.0, "boom")
-            if math.isinf(seconds)
-            else Timing("ok", (seconds,), 0.0, disturbed=(False,))
-        )
-
-    def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
-        self.asked.append(schedule_key(problem, a))
-        timings = self.time(problem, a), self.time(problem, b)
-        ratio = timings[1].median_s / timings[0].median_s if all(t.outcome == "ok" for t in timings) else math.nan
-        return Comparison(ratio, ratio, ratio, *timings)
-
-    def close(self) -> None: ...
 
 
 def by_splits(schedule: Schedule) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,16 +11,12 @@ from click.testing import CliRunner
 import pipelines_for_tests
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
-from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.evaluation.cli import main
 from halidegym.evaluation.papers import measured_candidates as reproduce_measured
 from oracle.builder_problem import SSE_AVX2
+from timers_for_tests import MadeUpTimes
 
 MM = f"{Path(pipelines_for_tests.__file__)}:mm"
-
-
-def timing(seconds: float) -> Timing:
-    return Timing("ok", (seconds,), 0.0, disturbed=(False,))
 
 
 def run_time(schedule: Schedule) -> float:
@@ -29,22 +24,9 @@ def run_time(schedule: Schedule) -> float:
     return 1.0 if schedule.problem.parallelism == 16 else 2.0
 
 
-class MadeUpTimes:
-    """A timer for which only the number of cores that a schedule is made for counts."""
-
-    def time(self, problem: SchedulingProblem, schedule: Any, *, cost: float | None = None) -> Timing:
-        return timing(run_time(schedule))
-
-    def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
-        ratio = run_time(b) / run_time(a)
-        return Comparison(ratio, ratio, ratio, timing(run_time(a)), timing(run_time(b)))
-
-    def close(self) -> None: ...
-
-
 def test_candidates_for_other_numbers_of_cores_widen_the_choice() -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=2)
-    few, more = reproduce_measured.choose_by_time(problem, candidates=4, beam_size=2, timer=MadeUpTimes())
+    few, more = reproduce_measured.choose_by_time(problem, candidates=4, beam_size=2, timer=MadeUpTimes(run_time))
     assert (few.parallelisms, more.parallelisms) == ((2,), (2, 16))
     assert (few.comparison.ratio, more.comparison.ratio) == (1.0, 2.0)
     assert more.plan.fingerprint.parallelism == 16
@@ -54,7 +36,7 @@ def test_candidates_for_other_numbers_of_cores_widen_the_choice() -> None:
 
 def test_choices_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     command = importlib.import_module("halidegym.evaluation.commands.reproduce.measured_candidates")
-    monkeypatch.setattr(command, "caching_timer", lambda *_: MadeUpTimes())
+    monkeypatch.setattr(command, "caching_timer", lambda *_: MadeUpTimes(run_time))
     arguments = ["reproduce", "measured-candidates", MM, "--candidates", "2", "--beam", "2", "--cores", "16"]
     result = CliRunner().invoke(main, arguments, env={"COLUMNS": "300"})
     assert result.exit_code == 0, result.output

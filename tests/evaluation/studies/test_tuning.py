@@ -8,14 +8,17 @@ import pytest
 from click.testing import CliRunner
 
 import pipelines_for_tests
+from halidegym.agents.budget import Budget
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.proposals import Proposal, careless_descents
+from halidegym.agents.tuner.autotune import Autotune
 from halidegym.agents.tuner.trials import Trials
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.evaluation.cli import main
-from halidegym.evaluation.studies.tuning_rivals import Endless, halides_recipe
+from halidegym.evaluation.studies.tuning_rivals import Endless, Rival, fastest_of, halides_recipe
 from oracle.builder_problem import SSE_AVX2
+from timers_for_tests import MadeUpTimes
 
 
 def test_what_an_endless_source_proposes_is_never_measured_twice() -> None:
@@ -36,6 +39,17 @@ def test_halides_recipe_begins_with_its_beam_and_goes_on_with_dropout() -> None:
     found = Endless(halides_recipe(Rules().space(problem), 3)).first(Trials(), 6)
     assert [proposal.kind for proposal in found] == ["beam", *["dropout"] * 5]
     assert found[0].actions == BeamSearch().plan(problem).actions
+
+
+@pytest.mark.parametrize(("rival", "is_baseline"), [("recipe", True), ("draws", False)])
+def test_halides_recipe_falls_back_on_its_beam_and_draws_do_not(rival: Rival, is_baseline: bool) -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.blur, target=SSE_AVX2, parallelism=2)
+    baseline = BeamSearch().plan(problem).schedule
+    timer = MadeUpTimes(lambda schedule: 1.0 if schedule.cpp() == baseline.cpp() else 2.0)
+    agent, budget = Autotune(batch=4, finalists=2), Budget(measurements=8)
+    schedule, measured = fastest_of(rival, problem, budget, seed=0, timer=timer, agent=agent)
+    assert (schedule.cpp() == baseline.cpp()) is is_baseline
+    assert measured == 8 + is_baseline
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -52,6 +53,13 @@ def test_the_record_is_that_of_the_search(agent: MCTS, budget: dict[str, float])
         if number > 0:
             assert move.brought[0] == moves[number - 1].decided
     assert {schedule for move in moves for schedule in move.brought} > set(plan.pass_candidates)
+
+
+def test_a_search_that_ran_over_ray_is_recorded_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    plan = planned(ENSEMBLE)
+    over_ray = dataclasses.replace(plan, agent=repr(dataclasses.replace(ENSEMBLE, backend="ray", workers=2)))
+    assert recorded(over_ray) == recorded(plan) != []
 
 
 def test_the_page_is_told_what_the_trees_would_have_taken() -> None:
