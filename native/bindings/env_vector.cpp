@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "bindings/native_work.h"
@@ -121,11 +120,6 @@ private:
     py::capsule owner_;
     size_t used_ = 0;
 };
-
-// Those arrays that are 0 where no decision is left.
-bool is_blank_at_end(std::string_view name) {
-    return name == "decisions" || name == "action_mask" || name == "decision_features";
-}
 
 // Mostly of episodes that are over, to tell how they ended: without decisions, and hardly ever looked at.
 py::list copy_rows(const VectorEnvironment &environment, const Argument<bool> &chosen) {

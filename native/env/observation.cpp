@@ -110,6 +110,10 @@ Shown Shown::blank(const Observation &out) {
     return {nullptr, 0};
 }
 
+bool is_blank_at_end(std::string_view name) {
+    return name == "decisions" || name == "action_mask" || name == "decision_features";
+}
+
 void write(const Position &position, const std::shared_ptr<const ProblemRows> &problem, const ObservationShape &shape,
            Shown &shown, const Observation &out) {
     if (shown.problem != problem) {

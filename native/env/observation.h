@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -99,6 +100,9 @@ struct Shown {
     // Makes decisions all padding in memory that is 0.
     static Shown blank(const Observation &out);
 };
+
+// Whether an array is 0 where no decision is left.
+bool is_blank_at_end(std::string_view name);
 
 // Writes what a position differs in from what the memory shows, and returns what it shows now.
 void write(const Position &position, const std::shared_ptr<const ProblemRows> &problem, const ObservationShape &shape,
