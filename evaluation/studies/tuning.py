@@ -73,22 +73,31 @@ class Tuned:
 
 def tune_and_compare(
     problem: SchedulingProblem,
+    budget: Budget,
     *,
-    seconds: float,
     seed: int = 0,
     settings: TimingSettings = SETTINGS,
     agent: Autotune,
     rivals: Sequence[Rival] = (),
 ) -> Tuned:
-    """Tune for some seconds, let the rivals measure in the same way, and compare the winners.
+    """Tune, let the rivals measure in the same way, and compare the winners.
+
+    Args:
+        problem: to schedule.
+        budget: of seconds, measurements or both: for the tuner, and again for Halide's recipe. Draws are as many as the tuner
+            has measured.
+        seed: of the random numbers.
+        settings: how to time.
+        agent: the tuner.
+        rivals: whom to compare with.
 
     Raises:
         Error: the pipeline cannot be timed.
     """
     with tuning_timer(settings=settings) as timer:
-        plan = agent.plan(problem, seconds=seconds, seed=seed, timer=timer, progress=True)
+        plan = agent.plan(problem, **vars(budget), seed=seed, timer=timer, progress=True)
     assert isinstance(plan, TunedPlan)
-    budgets = {"draws": Budget(measurements=max(plan.measurements or 0, 1)), "recipe": Budget(seconds=seconds)}
+    budgets = {"draws": Budget(measurements=max(plan.measurements or 0, 1)), "recipe": budget}
     found = []
     for name in rivals:
         with tuning_timer(settings=settings) as timer:  # anew, so that nobody gains by what others have compiled

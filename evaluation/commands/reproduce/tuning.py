@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from halidegym.agents.budget import Budget
 from halidegym.agents.tuner.autotune import Autotune
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options
@@ -19,6 +20,7 @@ from halidegym.evaluation.studies.tuning_rivals import Rival
 from halidegym.native._core import Error
 from halidegym.training.statistics import geometric_mean
 
+_SECONDS = 600.0
 _RIVALS: tuple[Rival, ...] = ("draws", "recipe")
 _HEADER = (
     *("Pipeline", "Measured", "Failed", "Default, ms", "Tuned, ms", "Tuned / default", "95 %", "Expert / default"),
@@ -31,14 +33,17 @@ _CURVE = ("Pipeline", "Seconds", "Measured", "Times as fast", "Kind")
 
 @click.command("tuning")
 @click.argument("pipelines", metavar="PIPELINE...", nargs=-1)
-@click.option("--seconds", type=float, default=600.0, show_default=True, help="To tune each pipeline for.")
+@click.option(
+    "--seconds", type=float, help=f"To tune each pipeline for.  [default: {_SECONDS:.0f}, without --measurements]"
+)
+@click.option("--measurements", type=int, help="Of each pipeline, instead of seconds or until these are over.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random numbers.")
 @click.option(
     "--against",
     type=click.Choice(_RIVALS),
     multiple=True,
-    help="What to compare with, which takes as long again: as many careless draws, or Halide's own tuning recipe in the "
-    "same time; repeatable.",
+    help="What to compare with, which takes as long again: as many careless draws, or Halide's own tuning recipe with the "
+    "same budget; repeatable.",
 )
 @click.option("--output", type=OutputFile(), required=True, help="CSV file for the table; written after each pipeline.")
 @click.option("--curves", type=OutputFile(), help="TSV file for the best so far over the time of tuning.")
@@ -46,7 +51,8 @@ _CURVE = ("Pipeline", "Seconds", "Measured", "Times as fast", "Kind")
 @pipeline_options
 def tuning(
     pipelines: tuple[str, ...],
-    seconds: float,
+    seconds: float | None,
+    measurements: int | None,
     seed: int,
     against: tuple[Rival, ...],
     output: Path,
@@ -59,12 +65,13 @@ def tuning(
     In the end the winners and Adams2019's own schedule take turns. A PIPELINE is as for `halidegym schedule`; by default,
     the thirteen benchmarks of which the times of an expert and of Adams2019 are known.
     """
+    budget = Budget(seconds=_SECONDS if seconds is measurements is None else seconds, measurements=measurements)
     done: dict[str, Tuned] = {}
     steps: list[str] = ["\t".join(_CURVE)]
     for pipeline in pipelines or EXPERTS:
         problem = run_isolated(load_problem, pipeline, parallelism=parallelism, details=details)
         try:
-            found = tune_and_compare(problem, seconds=seconds, seed=seed, agent=Autotune(), rivals=against)
+            found = tune_and_compare(problem, budget, seed=seed, agent=Autotune(), rivals=against)
         except Error as error:
             click.echo(f"{pipeline}: {error}", err=True)
             continue
