@@ -84,8 +84,8 @@ def tune_and_compare(
 
     Args:
         problem: to schedule.
-        budget: of seconds, measurements or both: for the tuner, and again for Halide's recipe. Draws are as many as the tuner
-            has measured.
+        budget: of seconds, measurements or both: for the tuner, and again for Halide's recipe. Draws are as many as the
+            tuner has measured.
         seed: of the random numbers.
         settings: how to time.
         agent: the tuner.
