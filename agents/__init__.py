@@ -7,7 +7,6 @@ from halidegym.agents.language_model import LanguageModelAgent
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policy_agent import PolicyAgent
-from halidegym.agents.learned.policy_beam import PolicyBeam
 from halidegym.agents.learned.sgbs import SGBS
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.planners.beam import BeamSearch
@@ -43,7 +42,6 @@ __all__ = [
     "LanguageModelAgent",
     "Plan",
     "PolicyAgent",
-    "PolicyBeam",
     "PolicyGuidedMCTS",
     "RandomSearch",
     "Rules",

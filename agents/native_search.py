@@ -66,14 +66,6 @@ class NativeSearch(Agent):
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         """Run the search."""
 
-    def _state(self, solution: Solution[Any]) -> Any:
-        """The state of the space that a solution of the search stands for."""
-        return solution.state
-
-    def _forwards(self, result: SearchResult[Any]) -> int:
-        """How many states went through a network."""
-        return result.forwards
-
     def _plan(self, problem: SchedulingProblem, seed: int, search: Callable[[Space], SearchResult]) -> Plan:
         """Return what a search of the problem's schedules finds as a plan."""
         weights = resolve_weights(self.weights)
@@ -86,7 +78,7 @@ class NativeSearch(Agent):
             seed=seed,
             fingerprint=fingerprint(problem, weights),
             cost=result.solutions[0].cost,
-            schedule=Schedule.from_state(problem, self._state(result.solutions[0])),
+            schedule=Schedule.from_state(problem, result.solutions[0].state),
             rules=rules,
             candidates=_candidates(result.solutions),
             pass_costs=tuple(result.pass_costs),
@@ -94,7 +86,7 @@ class NativeSearch(Agent):
             evaluations=result.evaluations,
             distinct_evaluations=result.distinct_evaluations,
             expansions=result.expansions,
-            forwards=self._forwards(result),
+            forwards=result.forwards,
             seconds=elapsed,
             cpu_seconds=cpu_elapsed,
             history=_history(result),
@@ -107,13 +99,13 @@ class NativeSearch(Agent):
             agent=repr(self),
             seed=seed,
             cost=result.solutions[0].cost,
-            state=self._state(result.solutions[0]),
+            state=result.solutions[0].state,
             candidates=_candidates(result.solutions),
             pass_costs=tuple(result.pass_costs),
             evaluations=result.evaluations,
             distinct_evaluations=result.distinct_evaluations,
             expansions=result.expansions,
-            forwards=self._forwards(result),
+            forwards=result.forwards,
             seconds=result.seconds,
             history=_history(result),
             ended_by=result.ended_by,

@@ -13,7 +13,6 @@ from halidegym.agents.budget import EndedBy
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policy_agent import PolicyAgent
-from halidegym.agents.learned.policy_beam import PolicyBeam
 from halidegym.agents.learned.sgbs import SGBS
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
@@ -61,11 +60,10 @@ _AGENTS: Mapping[str, Callable[..., NativeSearch | Autotune]] = {
     "puct": lambda policy="default": PolicyGuidedMCTS.load(policy, selection="puct"),
     "gumbel": lambda policy="default": PolicyGuidedMCTS.load(policy, root="gumbel"),
     "sgbs": lambda policy="default": SGBS.load(policy),
-    "policy-beam": lambda policy="default": PolicyBeam.load(policy),
     "greedy": Greedy,
     "random": RandomSearch,
 }
-_GUIDED = ("policy", "guided", "guided-replay", "puct", "gumbel", "sgbs", "policy-beam")
+_GUIDED = ("policy", "guided", "guided-replay", "puct", "gumbel", "sgbs")
 _OTHERS = tuple(name for name in _AGENTS if name != "autotune")
 _TAKERS = {
     "beam": ("beam",),

@@ -108,7 +108,6 @@ BEFORE = {
     "docs/agents/learned.md": POLICY,
     "docs/agents/mb2fbs.md": PROBLEM,
     "docs/agents/mcts.md": PROBLEM,
-    "docs/agents/policy_beam.md": PROBLEM,
     "docs/agents/reference.md": PROBLEM,
     "docs/agents/sgbs.md": PROBLEM,
     "docs/agents/tag.md": PROBLEM,
