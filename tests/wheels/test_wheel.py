@@ -59,7 +59,9 @@ def test_wheel(tmp_path: Path, profile: str) -> None:
     assert ("unity_searches_cxx.cxx.gcda" in counted) == (profile == "1")
     (wheel,) = (tmp_path / "dist").glob("halidegym-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert [name for name in names if name.endswith((".cpp", ".h", ".cmake", ".pyc")) or name.startswith("tests/")] == []
+    assert [
+        name for name in names if name.endswith((".cpp", ".h", ".cmake", ".pyc")) or name.startswith("tests/")
+    ] == []
     assert {"halidegym/py.typed", "halidegym/native/_core.pyi", "halidegym/native/halidegym_runner"} <= set(names)
 
     venv.create(tmp_path / "fresh", with_pip=True)
