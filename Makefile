@@ -27,7 +27,7 @@ endef
 # Tests wait for processes and threads more than they compute, and take from each other what is left.
 PYTEST := pytest -q -n $(JOBS) --dist worksteal
 
-.PHONY: help demo parity test test-all lint docs train-smoke playthroughs format sanitize clean
+.PHONY: help demo parity test test-all lint docs train-smoke wheel playthroughs format sanitize clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -100,6 +100,9 @@ train-smoke: install-test  ## Collect plans, imitate them, improve on them, PPO 
 		--policy $(SMOKE)/imitate/policy.npz --output $(SMOKE)/expert
 	halidegym train ppo --config ppo-smoke --output $(SMOKE)/ppo
 	halidegym train dqn --config dqn-smoke --output $(SMOKE)/dqn
+
+wheel: .venv-build/bin/pip  ## Build a wheel in dist/, optimized for what runs often (needs GCC)
+	HALIDEGYM_PROFILE=1 .venv-build/bin/pip wheel --no-deps --wheel-dir dist .
 
 playthroughs: install-test  ## Write the golden playthroughs of the tests anew
 	.venv-test/bin/halidegym playthroughs --output tests/playthroughs

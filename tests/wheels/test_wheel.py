@@ -30,8 +30,19 @@ def run(*command: str | Path, **environment: str) -> str:
     return finished.stdout
 
 
+COSTS = """
+from halidegym.agents import BeamSearch
+from halidegym.envs.sources import load_problem
+
+for name in ("harris", "bilateral_grid", "random-test-v1/1"):
+    problem = load_problem(name, target="x86-64-linux-avx-avx2-f16c-fma-sse41", parallelism=16)
+    print(name, *(repr(cost) for cost in BeamSearch(beam_size=8, passes=2).plan(problem).pass_costs))
+"""
+
+
 @pytest.mark.slow
-def test_wheel(tmp_path: Path) -> None:
+@pytest.mark.parametrize("profile", ["0", "1"])
+def test_wheel(tmp_path: Path, profile: str) -> None:
     run(
         sys.executable,
         "-m",
@@ -42,10 +53,15 @@ def test_wheel(tmp_path: Path) -> None:
         "-w",
         tmp_path / "dist",
         ROOT,
+        HALIDEGYM_PROFILE=profile,
     )
+    counted = [path.name for path in (tmp_path / "build").glob("counts/**/*.gcda")]
+    assert ("unity_searches_cxx.cxx.gcda" in counted) == (profile == "1")
     (wheel,) = (tmp_path / "dist").glob("halidegym-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert [name for name in names if name.endswith((".cpp", ".h", ".pyc")) or name.startswith("tests/")] == []
+    assert [
+        name for name in names if name.endswith((".cpp", ".h", ".cmake", ".pyc")) or name.startswith("tests/")
+    ] == []
     assert {"halidegym/py.typed", "halidegym/native/_core.pyi", "halidegym/native/halidegym_runner"} <= set(names)
 
     venv.create(tmp_path / "fresh", with_pip=True)
@@ -53,3 +69,4 @@ def test_wheel(tmp_path: Path) -> None:
     run(python, "-m", "pip", "install", wheel)
     output = run(python, ROOT / "tests" / "wheels" / "try_wheel.py", XDG_CACHE_HOME=str(tmp_path))
     assert output.startswith("halidegym ")
+    assert run(python, "-c", COSTS) == run(sys.executable, "-c", COSTS)  # to the last bit, however it is compiled
