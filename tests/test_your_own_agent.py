@@ -1,4 +1,7 @@
-"""The agent, the suite and the commands of docs/how-to/your-own-agent.md work as they are printed."""
+"""The agent, the suite and the commands of docs/how-to/your-own-agent.md work.
+
+Here with one seed and no measurements; docs/test_pages.py runs the page as it is printed.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,8 @@ def run(folder: Path, *commands: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "my_agent.py").write_text(fenced("python"))
-    (tmp_path / "small.yaml").write_text(fenced("yaml"))
+    less = {"seeds": [0], "measurement": None}
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(yaml.safe_load(fenced("yaml")) | less))
     return tmp_path
 
 
@@ -64,7 +68,8 @@ def test_the_agent_comes_into_the_tables(folder: Path) -> None:
 def test_it_may_be_added_on_the_command_line(folder: Path) -> None:
     suite = parse_settings(Suite, yaml.safe_load(fenced("yaml")), "small.yaml")
     agents = {name: suite.agents[name].model_dump(exclude_unset=True) for name in ("beam", "random")}
-    changes = {"agents": agents, "budgets": [{"evaluations": 20}], "pipelines": ["toy_blur"], "measurement": None}
-    (folder / "small.yaml").write_text(yaml.safe_dump(yaml.safe_load(fenced("yaml")) | changes))
+    changes = {"agents": agents, "budgets": [{"evaluations": 20}], "pipelines": ["toy_blur"]}
+    small = yaml.safe_load((folder / "small.yaml").read_text())
+    (folder / "small.yaml").write_text(yaml.safe_dump(small | changes))
     run(folder, "halidegym bench small.yaml --output run --agent few=my_agent.py:FewChildren")
     assert {path.name[:13] for path in (folder / "run" / "cells").iterdir()} >= {"toy_blur-few-"}
