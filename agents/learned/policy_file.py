@@ -94,7 +94,7 @@ def load_policy_file(path: str | Path) -> PolicyFile:
                 arrays = {name: npz[name] for name in npz.files}
     except OSError as error:
         raise FormatError(f"Cannot read a policy from {path}: {error.strerror or error}. Check the path.") from error
-    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, KeyError, RuntimeError) as error:
         raise FormatError(
             f"Cannot read a policy from {path}: it is truncated or no NumPy archive ({error}); copy or train it anew"
         ) from error

@@ -68,12 +68,8 @@ class Trials:
         """How many times as fast as the baseline the fastest one is taken to be; 1 before anything ran."""
         return math.exp(-min((self._log_times[index] for index in self._ran()), default=0.0))
 
-    def is_new(self, proposal: Proposal) -> bool:
-        """Whether a schedule has not been added or skipped."""
-        return proposal.state.dump() not in self._known
-
     def new_of(self, proposals: Iterator[Proposal], count: int, attempts: int) -> list[Proposal]:
-        """Take different new schedules off a stream.
+        """Take different schedules off a stream, none of which was added or skipped.
 
         Args:
             proposals: the stream.
@@ -82,8 +78,9 @@ class Trials:
         """
         found: dict[str, Proposal] = {}
         for proposal in itertools.islice(proposals, attempts * count):
-            if self.is_new(proposal):
-                found.setdefault(proposal.state.dump(), proposal)
+            schedule = proposal.state.dump()
+            if schedule not in self._known:
+                found.setdefault(schedule, proposal)
             if len(found) == count:
                 break
         return list(found.values())

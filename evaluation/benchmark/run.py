@@ -218,7 +218,7 @@ def _files(path: Path) -> dict[str, bytes]:
                 if member.file_size > _LONGEST_FILE:
                     raise FormatError(f"{path} is no submission: {member.filename} is too large")
             return {member.filename: archive.read(member) for member in archive.infolist()}
-    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except (OSError, zipfile.BadZipFile, RuntimeError) as error:
         raise FormatError(
             f"Cannot read a run from {path}: {error}. Give a folder or a file of `halidegym bench`"
         ) from error

@@ -50,9 +50,8 @@ def tree_moves(plan: Plan, space: Space) -> Sequence[Move]:
         return ()
     if plan.budget is None or plan.budget.seconds is not None or plan.ended_by == "interrupt":
         return ()
-    if (
-        agent.seconds_per_decision is not None and plan.budget.is_unlimited
-    ):  # a second run would take as long, and differ
+    # A second run would take as long, and differ.
+    if agent.seconds_per_decision is not None and plan.budget.is_unlimited:
         return ()
     brought: list[Candidate] = []
 

@@ -145,7 +145,7 @@ class Shard:
                 return _shard({name: arrays[name] for name in arrays.files})
         except FormatError:
             raise
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
             raise FormatError(f"The shard is cut short or damaged: {error}. Remove it, and collect it again") from error
         except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
             raise FormatError(f"This is no shard of plans: {error}. Give one that was collected here") from error

@@ -65,6 +65,16 @@ def test_truncated_files(tmp_path: Path, part: float) -> None:
         load_policy_file(path)
 
 
+@pytest.mark.parametrize(("field", "value"), [(8, 1), (10, 99)], ids=["encrypted", "packed otherwise"])
+def test_archives_that_cannot_be_unpacked(tmp_path: Path, field: int, value: int) -> None:
+    path = saved(tmp_path / "policy.npz")
+    data = bytearray(path.read_bytes())
+    data[data.find(b"PK\x01\x02") + field] = value  # of the first entry of the archive's directory
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match="truncated or no NumPy archive"):
+        load_policy_file(path)
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"none\.npz: No such file.*Check the path"):
         load_policy_file(tmp_path / "none.npz")

@@ -63,6 +63,14 @@ def test_a_damaged_shard_is_refused() -> None:
         Shard.from_bytes(bytes(data))
 
 
+@pytest.mark.parametrize(("field", "value"), [(8, 1), (10, 99)], ids=["encrypted", "packed otherwise"])
+def test_a_shard_that_cannot_be_unpacked_is_refused(field: int, value: int) -> None:
+    data = bytearray(SHARD.to_bytes())
+    data[data.find(b"PK\x01\x02") + field] = value  # of the first entry of the archive's directory
+    with pytest.raises(FormatError, match="cut short or damaged"):
+        Shard.from_bytes(bytes(data))
+
+
 def changed(**arrays: object) -> bytes:
     with np.load(io.BytesIO(SHARD.to_bytes())) as file:
         content = dict(file.items())
