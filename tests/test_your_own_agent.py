@@ -1,6 +1,6 @@
 """The agent, the suite and the commands of docs/how-to/your-own-agent.md work.
 
-Here with one seed and no measurements; docs/test_pages.py runs the page as it is printed.
+Here with one seed and no measurements; tests/docs/test_pages.py runs the page as it is printed.
 """
 
 from __future__ import annotations

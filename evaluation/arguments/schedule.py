@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from halidegym.agents.agent import Agent
-from halidegym.agents.plan import Plan
+from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.random_search import RandomSearch
@@ -98,10 +98,17 @@ def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | Non
     elif ":" in name:
         return _manual(problem, name)
     elif Path(name).is_file():
-        plan = Plan.load(name, problem)
+        return _saved(problem, Path(name))
     else:
         raise InvalidParameter(f"{name!r} is no schedule: there is no such file, and no agent but {', '.join(_AGENTS)}")
-    return Contender(Path(name).name, plan.schedule, plan.cost)
+    return Contender(name, plan.schedule, plan.cost)
+
+
+def _saved(problem: SchedulingProblem, path: Path) -> Contender:
+    # The tuner also schedules for more cores than it runs on; the cost for another number is not comparable.
+    cores = recorded_fingerprint(path).parallelism
+    plan = Plan.load(path, problem.with_parallelism(cores))
+    return Contender(path.name, plan.schedule, plan.cost if cores == problem.parallelism else None)
 
 
 def _manual(problem: SchedulingProblem, name: str) -> Contender:

@@ -232,6 +232,8 @@ def test_schedules_are_timed_side_by_side(tmp_path: Path) -> None:
     again = halidegym("time", *options, *quick, "root", plan, "li2018")
     assert again.stdout == result.stdout  # from the record
     assert halidegym("time", *options, *quick, "root", "li2018", "--plan", plan).stdout.count("plan.json") == 1
+    elsewhere = halidegym("time", f"{PIPELINES}:mm", "--parallelism", "1", *quick, "root", "--plan", plan)
+    assert elsewhere.exit_code == 0, "a schedule for more cores than it runs on, as the tuner finds them"
     other = halidegym("time", f"{PIPELINES}:matmul", "--parallelism", "2", "--plan", plan)
     assert other.exit_code == 2
     assert "another one" in other.stderr
