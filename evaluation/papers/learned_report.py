@@ -131,6 +131,28 @@ def by_pipeline(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, .
     return ("pipeline", *agents), lines
 
 
+def by_policy(runs: Sequence[Run]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The geometric mean of cost of the beam / cost for each agent and policy: a header, and a line an agent.
+
+    Where every policy was trained with a seed of its own, a line tells what training leaves to chance.
+    """
+    beam = {run.pipeline: run.cost for run in runs if run.agent == BEAM}
+    ratios: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for run in runs:
+        if run.policy and run.pipeline in beam:
+            of_pipelines = ratios.setdefault((run.agent, run.policy), {})
+            of_pipelines.setdefault(run.pipeline, []).append(beam[run.pipeline] / run.cost)
+    means = {
+        of: statistics.geometric_mean(map(statistics.geometric_mean, found.values())) for of, found in ratios.items()
+    }
+    policies = tuple(dict.fromkeys(policy for _, policy in means))
+    lines = [
+        (agent, *(f"{means[agent, policy]:.3f}" if (agent, policy) in means else "-" for policy in policies))
+        for agent in dict.fromkeys(agent for agent, _ in means)
+    ]
+    return ("agent", *policies), lines
+
+
 PAIRS_HEADER = (
     "agent", "against", "times as cheap", "95 %, over runs", "95 %, over pipelines", "without interpolate", "better on",
     "worse on",

@@ -25,6 +25,7 @@ from halidegym.evaluation.papers.learned_report import (
     HEADER,
     PAIRS_HEADER,
     by_pipeline,
+    by_policy,
     cells,
     pairs,
     summarize,
@@ -57,7 +58,8 @@ def learned_command(
     """Compare learned policies with search, at equal evaluations and at equal time.
 
     By default on the fifteen pipelines of the papers, scheduled for 16 cores; none of them is used in training. Files:
-    learned-runs.tsv has every run; learned.csv, learned-pairs.csv and learned-pipelines.csv the tables made of them.
+    learned-runs.tsv has every run; learned.csv, learned-pairs.csv, learned-pipelines.csv and learned-policies.csv the tables
+    made of them.
     """
     chosen = pipelines or (tuple(name_of(split, i) for i in range(generated)) if generated else tuple(PAPER))
     fields = [searches(), *(learned(policy) for policy in policies)]
@@ -80,8 +82,8 @@ def learned_command(
                 pass
     runs = [run for run in read_runs(path) if run.pipeline in chosen]
     summaries = summarize(runs)
-    header, lines = by_pipeline(runs)
     write_table(output / "learned.csv", HEADER, [cells(summary) for summary in summaries])
-    write_table(output / "learned-pipelines.csv", header, lines)
+    write_table(output / "learned-pipelines.csv", *by_pipeline(runs))
+    write_table(output / "learned-policies.csv", *by_policy(runs))
     write_table(output / "learned-pairs.csv", PAIRS_HEADER, pairs(runs))
     output_console().print(table(summaries))

@@ -22,7 +22,15 @@ from halidegym.evaluation.papers.learned_agents import (
     read_runs,
     searches,
 )
-from halidegym.evaluation.papers.learned_report import HEADER, PAIRS_HEADER, by_pipeline, cells, pairs, summarize
+from halidegym.evaluation.papers.learned_report import (
+    HEADER,
+    PAIRS_HEADER,
+    by_pipeline,
+    by_policy,
+    cells,
+    pairs,
+    summarize,
+)
 from halidegym.native._core import FormatError
 
 
@@ -71,6 +79,16 @@ def test_tables_have_a_line_an_agent_and_a_line_a_pipeline() -> None:
     header, rows = by_pipeline(_runs())
     assert header == ("pipeline", GREEDY, "x")
     assert rows == [("a", "0.500", "1.000"), ("interpolate", "1.000", "4.000")]
+
+
+def test_policies_are_shown_beside_each_other() -> None:
+    learned_by = {
+        policy: [dataclasses.replace(run, policy=policy) for run in _runs() if run.agent == "x"] for policy in "pq"
+    }
+    without_a = [run for run in learned_by["q"] if run.pipeline != "a"]
+    header, rows = by_policy([*_runs(), *learned_by["p"], *without_a])
+    assert header == ("agent", "p", "q")
+    assert rows == [("x", "2.000", "4.000")]
 
 
 def test_guided_searches_are_paired_with_the_same_search_without_a_policy() -> None:
