@@ -36,8 +36,8 @@ public:
         : loops_(static_cast<size_t>(loops)), columns_(static_cast<size_t>(DecisionRows::columns(loops))),
           expansion_(expansion), decisions_(decisions), rows_(rows), stages_(stages), site_row_(columns_) {}
 
-    // To be called for one decision after the other.
-    void write(size_t index);
+    // Of the decision at `index` and, if they are at hand, of some that follow; returns of how many.
+    size_t write(size_t index);
 
 private:
     // Where a decision places a Func: at a level, or between the halves of one.
@@ -48,7 +48,8 @@ private:
         friend bool operator==(const Site &, const Site &) = default;
     };
 
-    bool copy_twin(size_t index);
+    size_t copy_twins(size_t index);
+    bool are_twins(size_t a, size_t b) const;
     void write_placement(const Decision &decision, const Level &level, float *row);
     void write_tasks(const Decision &decision, float *row);
     void write_trips(const Extents &trips, float *out) const;
@@ -70,13 +71,13 @@ private:
     Extents inner_trips_;          // of the inner half
 };
 
-void Writer::write(size_t index) {
+size_t Writer::write(size_t index) {
+    if (const size_t copied = copy_twins(index)) {
+        return copied;
+    }
     const Decision &decision = decisions_[index];
     const Level *level = expansion_.level(decision);
     stages_[index] = level != nullptr ? level->stage : -1;
-    if (level != nullptr && copy_twin(index)) {
-        return;
-    }
     float *row = &rows_[index * columns_];
     if (level != nullptr) {
         write_placement(decision, *level, row);
@@ -87,24 +88,42 @@ void Writer::write(size_t index) {
         }
     }
     row[static_cast<size_t>(decision.kind)] = 1;
+    return 1;
 }
 
-bool Writer::copy_twin(size_t index) {
-    Decision wanted = decisions_[index];
-    if (index > 0 && decisions_[index - 1].vector_dim != wanted.vector_dim) {
+size_t Writer::copy_twins(size_t index) {
+    const auto vector_dim = decisions_[index].vector_dim;
+    if (index > 0 && decisions_[index - 1].vector_dim != vector_dim) {
         twin_ = twins_end_;
         twins_end_ = index;
     }
-    for (size_t i = twin_; i < std::min(twin_ + farthest_twin, twins_end_); i++) {
-        wanted.vector_dim = decisions_[i].vector_dim;
-        if (decisions_[i] == wanted) {
-            float *row = std::copy_n(&rows_[i * columns_], columns_, &rows_[index * columns_]) - columns_;
-            row[DecisionRows::num_kinds + 1] = static_cast<float>(decisions_[index].vector_dim + 1);
-            twin_ = i + 1;
-            return true;
-        }
+    const size_t end = std::min(twin_ + farthest_twin, twins_end_);
+    size_t first = twin_;
+    while (first < end && !are_twins(first, index)) {
+        first++;
     }
-    return false;
+    if (first >= end) {
+        return 0;
+    }
+    size_t count = 1;
+    while (first + count < twins_end_ && index + count < decisions_.size() && are_twins(first + count, index + count) &&
+           decisions_[index + count].vector_dim == vector_dim) {
+        count++;
+    }
+    std::copy_n(&stages_[first], count, &stages_[index]);
+    float *rows = std::copy_n(&rows_[first * columns_], count * columns_, &rows_[index * columns_]) - count * columns_;
+    for (size_t i = 0; i < count; i++) {
+        rows[i * columns_ + DecisionRows::num_kinds + 1] = static_cast<float>(vector_dim + 1);
+    }
+    twin_ = first + count;
+    return count;
+}
+
+// Whether two decisions are the same but for the vector dimension.
+bool Writer::are_twins(size_t a, size_t b) const {
+    Decision other = decisions_[a];
+    other.vector_dim = decisions_[b].vector_dim;
+    return other == decisions_[b];
 }
 
 void Writer::write_placement(const Decision &decision, const Level &level, float *row) {
@@ -178,8 +197,8 @@ void DecisionRows::describe(Expansion &expansion, std::span<const Decision> deci
     rows.resize(decisions.size() * static_cast<size_t>(columns(loops)));
     stages.resize(decisions.size());
     Writer writer(expansion, decisions, loops, rows, stages);
-    for (size_t i = 0; i < decisions.size(); i++) {
-        writer.write(i);
+    for (size_t i = 0; i < decisions.size();) {
+        i += writer.write(i);
     }
 }
 

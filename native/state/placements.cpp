@@ -213,31 +213,33 @@ bool Placements::has_option(const Decision &decision) {
 }
 
 void Placements::append_options(const Block &block, int vector_dim, std::vector<Decision> &out) {
-    const auto append = [&](int64_t offset) {
+    if (block.kind == Block::Kind::AtTile) {
+        append_tile_options(block, vector_dim, out);
+        return;
+    }
+    for (int64_t offset = 0; offset < block.size; offset++) {
         const Decision decision = decision_at(block, vector_dim, offset);
         if (is_option(block, decision)) {
             out.push_back(decision);
         }
-    };
-    if (block.kind != Block::Kind::AtTile) {
-        for (int64_t offset = 0; offset < block.size; offset++) {
-            append(offset);
-        }
-        return;
     }
-    if (block.size > 1) {
-        append(1);
+}
+
+// What `is_option` tells of each candidate: of an open block that has others than the one between the halves, all
+// splits are options.
+void Placements::append_tile_options(const Block &block, int vector_dim, std::vector<Decision> &out) {
+    const Decision between = decision_at(block, vector_dim, 0);
+    if (block.size > 1 && may_store_at(block.depth, block.tile, vector_dim)) {
+        out.push_back(between);
+        out.back().kind = Decision::Kind::StoreAtTile;
     }
-    // All splits are options, or none is.
-    Decision split = decision_at(block, vector_dim, 2);
-    if (block.size > 2 && is_option(block, split)) {
-        for (int64_t offset = 2; offset < block.size; offset++) {
-            out.push_back(split);
-            split.inner_tile++;
-        }
+    for (int64_t split = 0; split < block.size - 2; split++) {
+        out.push_back(between);
+        out.back().kind = Decision::Kind::StoreAtTileSplit;
+        out.back().inner_tile = static_cast<uint32_t>(split);
     }
     // The reference computes between the halves last.
-    append(0);
+    out.push_back(between);
 }
 
 // Of candidates that may be options. The reference comes to sliding windows on its way back from the innermost level.

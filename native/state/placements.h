@@ -124,6 +124,7 @@ private:
     static int64_t offset_of(const Decision &decision);
     std::vector<Block> open_blocks();
     void append_options(const Block &block, int vector_dim, std::vector<Decision> &out);
+    void append_tile_options(const Block &block, int vector_dim, std::vector<Decision> &out);
 
     // The rules (placement_rules.cpp): what is a candidate, and which candidates are options.
     Dimensions vector_dimensions() const;
