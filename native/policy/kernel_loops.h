@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "policy/kernel.h"
 
@@ -27,10 +28,41 @@ struct PolicyLoops {
     }
     static void store(float *to, Vector vector) { __builtin_memcpy(to, &vector, sizeof(Vector)); }
 
+    // Some inputs of a product.
+    struct Inputs {
+        static constexpr size_t most = 64;
+
+        size_t begin;
+        size_t size;
+        uint8_t places[most];  // after the first one; in their order
+    };
+
+    // All but those that are 0 in all of the rows: descriptions of decisions and outputs of rectified layers have many.
+    // What they would add to a sum leaves it as it is.
     template <int rows>
-    static void add_to_tile(const PolicyProduct &product, size_t first_row, size_t column) {
-        const float *inputs = product.inputs + first_row * product.inputs_stride;
-        const float *weights = product.weights + column;
+    static Inputs inputs_but_zeros(const PolicyProduct &product, size_t first_row, size_t begin) {
+        const size_t left = product.num_inputs - begin;
+        const size_t count = left < Inputs::most ? left : Inputs::most;
+        uint32_t bits[Inputs::most] = {};  // of any row
+        for (int r = 0; r < rows; r++) {
+            const float *from = product.inputs + (first_row + r) * product.inputs_stride + begin;
+            for (size_t i = 0; i < count; i++) {
+                bits[i] |= __builtin_bit_cast(uint32_t, from[i]);
+            }
+        }
+        Inputs inputs{begin, 0, {}};
+        for (size_t i = 0; i < count; i++) {
+            inputs.places[inputs.size] = static_cast<uint8_t>(i);
+            inputs.size += bits[i] != 0 ? 1 : 0;
+        }
+        return inputs;
+    }
+
+    template <int rows>
+    static void add_to_tile(const PolicyProduct &product, const Inputs &added, size_t first_row, size_t column,
+                            bool rectify) {
+        const float *inputs = product.inputs + first_row * product.inputs_stride + added.begin;
+        const float *weights = product.weights + added.begin * product.width + column;
         float *outputs = product.outputs + first_row * product.width + column;
         Vector sums[rows][tile];
         for (int r = 0; r < rows; r++) {
@@ -38,7 +70,8 @@ struct PolicyLoops {
                 sums[r][v] = load(outputs + r * product.width + lanes * v);
             }
         }
-        for (size_t i = 0; i < product.num_inputs; i++) {
+        for (size_t k = 0; k < added.size; k++) {
+            const size_t i = added.places[k];
             for (int v = 0; v < tile; v++) {
                 const Vector weight = load(weights + i * product.width + lanes * v);
                 for (int r = 0; r < rows; r++) {
@@ -50,7 +83,7 @@ struct PolicyLoops {
         for (int r = 0; r < rows; r++) {
             for (int v = 0; v < tile; v++) {
                 const Vector sum = sums[r][v];
-                store(outputs + r * product.width + lanes * v, product.rectify ? (sum < zero ? zero : sum) : sum);
+                store(outputs + r * product.width + lanes * v, rectify ? (sum < zero ? zero : sum) : sum);
             }
         }
     }
@@ -58,8 +91,12 @@ struct PolicyLoops {
     template <int rows = interleaved>
     static void add_rows(const PolicyProduct &product, size_t first) {
         for (; product.rows - first >= rows; first += rows) {
-            for (size_t column = 0; column < product.width; column += policy_lanes) {
-                add_to_tile<rows>(product, first, column);
+            for (size_t begin = 0; begin < product.num_inputs; begin += Inputs::most) {
+                const Inputs added = inputs_but_zeros<rows>(product, first, begin);
+                const bool is_last = product.num_inputs - begin <= Inputs::most;
+                for (size_t column = 0; column < product.width; column += policy_lanes) {
+                    add_to_tile<rows>(product, added, first, column, product.rectify && is_last);
+                }
             }
         }
         if constexpr (rows > 1) {

@@ -187,7 +187,7 @@ void BeamSearch<S>::run_pass(int pass) {
             for (size_t i = 0; i < taken.size(); i++) {
                 if (!record_.may_continue(pass, depth)) {
                     batch.abandon();
-                    if (record_.result.solutions.empty()) {
+                    if (!record_.has_found()) {
                         complete_greedily(taken[i]);
                     }
                     return;

@@ -22,7 +22,7 @@ public:
 
     SearchResult<typename S::State> run() {
         visit(space_.root());
-        if (record_.result.solutions.empty()) {
+        if (!record_.has_found()) {
             throw SearchExhausted("there is no legal schedule; a larger memory_limit allows more of them");
         }
         return record_.finish();
@@ -56,16 +56,13 @@ private:
             return;
         }
         record_.result.evaluations++;
-        const auto &solutions = record_.result.solutions;
-        if (solutions.size() < max_solutions || *cost < solutions.back().cost) {
+        if (record_.would_keep(*cost)) {
             record_.add({state, *cost, actions_});
         }
     }
 
     // A budget ends the search only once there is something to return.
-    bool is_over() {
-        return !record_.may_continue(0, static_cast<int>(actions_.size())) && !record_.result.solutions.empty();
-    }
+    bool is_over() { return !record_.may_continue(0, static_cast<int>(actions_.size())) && record_.has_found(); }
 
     S &space_;
     SearchRecord<State> record_;

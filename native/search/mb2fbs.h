@@ -81,7 +81,7 @@ public:
             run_pass(pass);
         }
         auto passes = passes_;  // what it takes to complete a state after them belongs to none
-        if (record_.result.solutions.empty()) {
+        if (!record_.has_found()) {
             complete_greedily();
         }
         return {record_.finish(), std::move(passes)};
@@ -142,8 +142,7 @@ private:
 
 template <SearchSpace S>
 void Mb2fbs<S>::run_pass(int pass) {
-    const auto &known = record_.result.solutions;
-    aim_ = {known.empty() ? 1e9 : known.front().cost, (pass + 1.0) * space_.max_depth() + 1};
+    aim_ = {record_.has_found() ? record_.best_cost() : 1e9, (pass + 1.0) * space_.max_depth() + 1};
     passes_.emplace_back();
     complete_.clear();
     expander_.begin_pass(pass);

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "problem/error.h"
+#include "search/decided_path.h"
 #include "search/search_result.h"
 #include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
-#include "search/spaces/walk.h"
 
 namespace halidegym {
 
@@ -47,22 +47,21 @@ inline void check(const RandomSearchOptions &) {}
 // The best of many random complete states, until the budget is used up.
 template <SearchSpace S>
 SearchResult<typename S::State> random_search(S &space, const RandomSearchOptions &options, const Budget &budget) {
-    SearchRecord<typename S::State> record(budget);
+    SearchRecord<typename S::State, DecidedPath<typename S::Decision>> record(budget);
     std::mt19937_64 random(options.seed);
-    for (int round = 0; record.may_continue(round, 0) || record.result.solutions.empty(); round++) {
-        if (round >= 1000 && record.result.solutions.empty()) {
+    for (int round = 0; record.may_continue(round, 0) || !record.has_found(); round++) {
+        if (round >= 1000 && !record.has_found()) {
             throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
                                   "a larger memory_limit allows more of them");
         }
         if (auto found = random_rollout(space, space.root(), random)) {
             record.result.evaluations++;
             if (record.would_keep(found->cost)) {
-                auto [end, actions, _] = trace<S>(space, space.root(), found->decisions);
-                record.add({std::move(end), found->cost, std::move(actions)});
+                record.add({found->cost, std::move(found->decisions)});
             }
         }
     }
-    return record.finish();
+    return record.finish([&](const auto &found) { return solution_of<S>(space, found); });
 }
 
 }  // namespace halidegym

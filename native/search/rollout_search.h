@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "problem/error.h"
+#include "search/decided_path.h"
 #include "search/parameters.h"
 #include "search/search_result.h"
 #include "search/simulation.h"
-#include "search/spaces/walk.h"
 
 namespace halidegym {
 
@@ -38,7 +38,7 @@ template <SearchSpace S>
 SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOptions &options, const Budget &budget) {
     require(options.rollouts || !budget.is_unlimited(),
             "these rollouts have no end of their own; give a number of rollouts, or a budget");
-    SearchRecord<typename S::State> record(budget);
+    SearchRecord<typename S::State, DecidedPath<typename S::Decision>> record(budget);
     auto &result = record.result;
     const auto root = space.root();
     std::vector<typename S::Decision> lead;  // the best one since it began again
@@ -46,10 +46,10 @@ SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOpti
     int64_t began = 0;
     int64_t improved = 0;
     for (int64_t rollout = 0; rollout < options.rollouts.value_or(Budget::unlimited); rollout++) {
-        if (!result.solutions.empty() && !record.may_continue(static_cast<int>(rollout), 0)) {
+        if (record.has_found() && !record.may_continue(static_cast<int>(rollout), 0)) {
             break;
         }
-        if (rollout >= 1000 && result.solutions.empty()) {
+        if (rollout >= 1000 && !record.has_found()) {
             throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
                                   "a larger memory_limit allows more of them");
         }
@@ -63,8 +63,7 @@ SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOpti
         result.forwards += simulation.forwards;
         const auto cost = simulation.end ? space.cost(*simulation.end) : std::nullopt;
         if (cost && record.would_keep(*cost)) {
-            auto found = trace<S>(space, root, simulation.decisions);
-            record.add({std::move(found.end), *cost, std::move(found.actions)});
+            record.add({*cost, simulation.decisions});
         }
         if (cost && *cost < least) {
             least = *cost;
@@ -77,7 +76,7 @@ SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOpti
             began = improved = rollout + 1;
         }
     }
-    return record.finish();
+    return record.finish([&](const auto &found) { return solution_of<S>(space, found); });
 }
 
 }  // namespace halidegym

@@ -17,6 +17,8 @@ struct Solution {
     State state;
     double cost;                    // of the model, without penalties
     std::vector<uint32_t> actions;  // index among the legal decisions, one per depth
+
+    const std::vector<uint32_t> &way() const { return actions; }
 };
 
 // One improvement of the best complete cost.
@@ -75,8 +77,8 @@ struct SearchResult {
 
 inline constexpr size_t max_solutions = 32;
 
-// Counts what a search has used up, and collects what it finds.
-template <typename State>
+// Counts what a search has used up, and collects what it finds: solutions, or what they are made of in the end.
+template <typename State, typename Found = Solution<State>>
 class SearchRecord {
 public:
     explicit SearchRecord(Budget budget) : budget_(std::move(budget)) {}
@@ -88,11 +90,9 @@ public:
         if (is_stopped()) {
             return false;
         }
-        const double best =
-            result.solutions.empty() ? std::numeric_limits<double>::infinity() : result.solutions.front().cost;
         if (is_used_up()) {
             result.ended_by = EndedBy::Budget;
-        } else if (!budget_.keep_going({pass, depth, result.evaluations, result.expansions, best})) {
+        } else if (!budget_.keep_going({pass, depth, result.evaluations, result.expansions, best_cost()})) {
             result.ended_by = EndedBy::Interrupt;
         }
         return !is_stopped();
@@ -106,26 +106,24 @@ public:
                seconds() >= budget_.seconds;
     }
 
-    // Whether a solution of this cost is among the best so far.
-    bool would_keep(double cost) const {
-        return result.solutions.size() < max_solutions || cost < result.solutions.back().cost;
-    }
+    bool has_found() const { return !found_.empty(); }
 
-    void add(Solution<State> solution) {
-        auto &solutions = result.solutions;
-        if (solutions.empty() || solution.cost < solutions.front().cost) {
-            result.history.push_back({seconds(), result.evaluations, result.expansions, solution.cost});
+    // Infinity while there is nothing.
+    double best_cost() const { return has_found() ? found_.front().cost : std::numeric_limits<double>::infinity(); }
+
+    // Whether something of this cost is among the best so far.
+    bool would_keep(double cost) const { return found_.size() < max_solutions || cost < found_.back().cost; }
+
+    void add(Found found) {
+        if (!has_found() || found.cost < best_cost()) {
+            result.history.push_back({seconds(), result.evaluations, result.expansions, found.cost});
         }
-        const bool known = std::any_of(solutions.begin(), solutions.end(),
-                                       [&](const auto &other) { return other.actions == solution.actions; });
-        if (known) {
+        if (std::ranges::any_of(found_, [&](const Found &other) { return other.way() == found.way(); })) {
             return;
         }
-        const auto after = std::upper_bound(solutions.begin(), solutions.end(), solution,
-                                            [](const auto &a, const auto &b) { return a.cost < b.cost; });
-        solutions.insert(after, std::move(solution));
-        if (solutions.size() > max_solutions) {
-            solutions.pop_back();
+        found_.insert(std::ranges::upper_bound(found_, found.cost, {}, &Found::cost), std::move(found));
+        if (found_.size() > max_solutions) {
+            found_.pop_back();
         }
     }
 
@@ -135,14 +133,21 @@ public:
         result.pass_costs.push_back(cost);
     }
 
-    SearchResult<State> finish() {
+    SearchResult<State> finish() { return finish(std::identity()); }
+
+    template <typename MakeSolution>
+    SearchResult<State> finish(const MakeSolution &solution_of) {
+        for (Found &found : found_) {
+            result.solutions.push_back(solution_of(std::move(found)));
+        }
         result.seconds = seconds();
         return std::move(result);
     }
 
-    SearchResult<State> result;
+    SearchResult<State> result;  // its solutions come last
 
 private:
+    std::vector<Found> found_;  // best first
     const Budget budget_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "problem/error.h"
+#include "search/decided_path.h"
 #include "search/parameters.h"
 #include "search/search_result.h"
 #include "search/simulation.h"
@@ -50,12 +51,12 @@ public:
     SearchResult<State> run() {
         for (int pass = 0; pass < options_.passes.value_or(max_passes) && !record_.is_stopped(); pass++) {
             run_pass(pass);
-            if (record_.result.solutions.empty()) {
+            if (!record_.has_found()) {
                 throw SearchExhausted("all rollouts ended in a state without legal decisions; a larger memory_limit "
                                       "allows more of them, and more children give more of them");
             }
         }
-        return record_.finish();
+        return record_.finish([&](const auto &found) { return solution_of<S>(space_, found); });
     }
 
 private:
@@ -90,7 +91,7 @@ private:
 
     S &space_;
     const SgbsOptions options_;
-    SearchRecord<State> record_;
+    SearchRecord<State, DecidedPath<Decision>> record_;
     SplitMix64 random_;
     std::unordered_map<uint64_t, Known> known_;
 };
@@ -108,7 +109,7 @@ void SimulationGuidedBeam<S>::run_pass(int pass) {
         std::unordered_multimap<uint64_t, size_t> places;  // in `next`, by hash
         for (const Entry &parent : beam) {
             for (const Decision &decision : propose(parent.state, num_children)) {
-                if (!record_.result.solutions.empty() && !record_.may_continue(pass, depth)) {
+                if (record_.has_found() && !record_.may_continue(pass, depth)) {
                     return;
                 }
                 Entry child = enter(parent, decision);
@@ -183,8 +184,7 @@ void SimulationGuidedBeam<S>::complete(Entry &entry) {
         return;
     }
     if (record_.would_keep(*cost)) {
-        auto found = trace<S>(space_, space_.root(), decisions);
-        record_.add({std::move(found.end), *cost, std::move(found.actions)});
+        record_.add({*cost, decisions});
     }
     entry.decisions = std::move(decisions);
     entry.cost = *cost;

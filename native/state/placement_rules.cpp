@@ -76,7 +76,7 @@ bool Placements::may_be_tiled(int depth) {
 
 // Step 4: the Func may be stored at this depth and computed one level further in.
 bool Placements::may_slide(int depth) {
-    if (depth + 1 >= candidates_->num_levels) {
+    if (!is_entered(depth + 1)) {
         return false;
     }
     const Level &level = *step(depth).level;

@@ -12,6 +12,15 @@
 
 namespace halidegym {
 
+namespace {
+
+// How many candidates are stored in the body of a level and computed in the next one.
+int64_t num_sliding(const Level &next) {
+    return 1 + (next.tileable ? num_whole_loop_tilings(next.size) : 0);
+}
+
+}  // namespace
+
 Placements::Placements(const Space &space, LevelRef root, const Node &func, NestMaker *make)
     : space_(&space), problem_(space.problem.get()), func_(&func), root_(std::move(root)), make_(make) {
     path_.reserve(8);
@@ -85,8 +94,7 @@ const Placements::Candidates &Placements::candidates() {
     for (int depth = 0; depth < levels; depth++) {
         path_[static_cast<size_t>(depth)].slide_begin = count;
         if (may_slide(depth)) {
-            const Level &next = *step(depth + 1).level;
-            count += 1 + (next.tileable ? num_whole_loop_tilings(next.size) : 0);
+            count += num_sliding(*step(depth + 1).level);
         }
     }
     return *candidates_;
@@ -141,21 +149,32 @@ Placements::Block Placements::block_at(int64_t index) {
     return tile_block(depth, static_cast<size_t>(after - tiles.begin()) - 1);
 }
 
+// Found without a look at other candidates, and so without a place among them.
 std::optional<Placements::Block> Placements::block_of(const Decision &decision) {
     const int depth = decision.depth;
-    if (depth >= candidates().num_levels) {
-        return std::nullopt;
+    for (int entered = 0; entered <= depth; entered++) {
+        if (!is_entered(entered)) {
+            return std::nullopt;
+        }
     }
     switch (decision.kind) {
     case Decision::Kind::ComputeAtLevel:
-        return level_block(depth);
+        return Block{Block::Kind::AtLevel, depth, 0, 0, 1};
     case Decision::Kind::StoreAtLevel:
     case Decision::Kind::StoreAtLevelSplit:
-        return slide_block(depth);
+        return may_slide(depth) ? std::optional(Block{Block::Kind::Sliding, depth, 0, 0, num_sliding(level(depth + 1))})
+                                : std::nullopt;
     default: {
-        const size_t tile = may_be_tiled(depth) ? tilings_of(step(depth)).place_of(decision.tile) : 0;
-        return may_be_tiled(depth) && tile < tilings_of(step(depth)).size() ? std::optional(tile_block(depth, tile))
-                                                                            : std::nullopt;
+        if (!may_be_tiled(depth)) {
+            return std::nullopt;
+        }
+        const LevelTilings &tilings = tilings_of(step(depth));
+        const size_t tile = tilings.place_of(decision.tile);
+        if (tile >= tilings.size()) {
+            return std::nullopt;
+        }
+        const int64_t size = size_of_tile(inner_trips(level(depth).size, tilings.outer(tile)));
+        return Block{Block::Kind::AtTile, depth, tile, 0, size};
     }
     }
 }
@@ -204,7 +223,7 @@ std::optional<Decision> Placements::option(int64_t index) {
 }
 
 bool Placements::has_option(const Decision &decision) {
-    const Dimensions &dimensions = candidates().vector_dimensions;
+    const Dimensions dimensions = vector_dimensions();
     const auto block = block_of(decision);
     const int64_t offset = offset_of(decision);
     return block && offset < block->size && std::ranges::find(dimensions, decision.vector_dim) != dimensions.end() &&

@@ -57,7 +57,7 @@ public:
                 follow_arrow(tail, std::move(actions));
             }
         }
-        if (record_.result.solutions.empty()) {
+        if (!record_.has_found()) {
             throw SearchExhausted("there is no legal schedule; a larger memory_limit allows more of them");
         }
         return record_.finish();
@@ -237,10 +237,7 @@ private:
     }
 
     // A budget ends the search only once there is something to return.
-    bool is_over() {
-        const bool has_solution = !record_.result.solutions.empty();
-        return has_solution ? !record_.may_continue(0, 0) : graph_.size() > max_fruitless_walks;
-    }
+    bool is_over() { return record_.has_found() ? !record_.may_continue(0, 0) : graph_.size() > max_fruitless_walks; }
 
     S &space_;
     const B bandit_;

@@ -117,7 +117,7 @@ GuidedSchedules::Opinion &GuidedSchedules::opinion(const State &state, const std
 }
 
 GuidedSchedules::Opinion GuidedSchedules::form_opinion(const State &state) {
-    Expansion expansion(state);
+    Expansion expansion = children_to_rate(state);
     Opinion opinion;
     const auto decisions = expansion.decisions();
     if (decisions.size() <= 1) {
@@ -155,7 +155,7 @@ GuidedSchedules::Distribution GuidedSchedules::read_shortlist(const State &state
     for (const size_t place : places) {
         listed.decisions.push_back(opinion.blind.decisions[place]);
     }
-    Expansion expansion(state);
+    Expansion expansion = children_to_rate(state);
     const ChildRows children = reader_.read(expansion, listed.decisions, 1.0);
     costs_.evaluations += static_cast<int64_t>(listed.decisions.size());
     const auto judged = policy_->child_logits(expansion, listed.decisions, children, scratch_);

@@ -253,6 +253,17 @@ typename S::Children children_to_rate(S &space, const typename S::State &state) 
     }
 }
 
+// One of those after all, built for good.
+template <SearchSpace S>
+typename S::State lasting_child(S &space, const typename S::State &state, typename S::Children &to_rate,
+                                const typename S::Decision &decision) {
+    if constexpr (ListsChildrenToRate<S>) {
+        return space.apply(state, decision);
+    } else {
+        return to_rate.child(decision);
+    }
+}
+
 // Can show a child without building its state: something with a `hash(depth)`, until the space is asked for anything
 // else.
 template <typename S>

@@ -42,16 +42,16 @@ struct Trace {
     int num_choices = 0;  // decisions that had an alternative
 };
 
-// Lists the legal decisions at each step, which a rollout need not, so it is asked only of what is kept.
+// Lists the legal decisions at each step, which a rollout need not, so it is asked only of what is kept in the end.
 template <SearchSpace S>
 Trace<S> trace(S &space, typename S::State start, std::span<const typename S::Decision> decisions) {
     Trace<S> trace{std::move(start), {}};
     for (const auto &decision : decisions) {
-        auto children = space.children(trace.end);
+        auto children = children_to_rate(space, trace.end);
         const auto legal = children.decisions();
         trace.actions.push_back(static_cast<uint32_t>(std::find(legal.begin(), legal.end(), decision) - legal.begin()));
         trace.num_choices += legal.size() > 1 ? 1 : 0;
-        trace.end = children.child(decision);
+        trace.end = lasting_child(space, trace.end, children, decision);
     }
     return trace;
 }

@@ -217,7 +217,7 @@ template <SearchSpace S>
 bool Mcts<S>::may_go_on(int64_t new_evaluations) {
     const auto &result = record_.result;
     return budget_.keep_going({root_.num_moves(), space_.depth(root_.state()), result.evaluations + new_evaluations,
-                               result.expansions, result.solutions.front().cost});
+                               result.expansions, record_.best_cost()});
 }
 
 // The best complete states of the trees and what decided last, without repetitions.
