@@ -59,7 +59,7 @@ class Run:
     """One agent on one pipeline with one seed.
 
     Attributes:
-        pipeline, agent, policy, seed: what was run; the policy is empty where there is none.
+        pipeline, agent, policy, seed: what was run; the policy, a name or a path, is empty where there is none.
         cost: of the best schedule.
         evaluations, distinct_evaluations, forwards, seconds: what it took; seconds by the clock, on one thread.
     """
@@ -141,7 +141,7 @@ def compare(
         beam_seconds = float("nan")
         for name, entrant in entrants.items():
             on_step(f"{pipeline}, {name}")
-            policy = Path(entrant.agent.policy).stem if isinstance(entrant.agent, GuidedAgent) else ""
+            policy = str(entrant.agent.policy) if isinstance(entrant.agent, GuidedAgent) else ""
             wanted = list(seeds if entrant.has_seeds else seeds[:1])
             missing = [seed for seed in wanted if (pipeline, name, policy, seed) not in done]
             seconds = None if entrant.beam_times is None else entrant.beam_times * beam_seconds

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import shutil
 from pathlib import Path
 
 import pytest
 
+from halidegym.agents import learned as learned_agents
+from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.random_search import RandomSearch
@@ -32,6 +35,8 @@ from halidegym.evaluation.papers.learned_report import (
     summarize,
 )
 from halidegym.native._core import FormatError
+
+SHIPPED = Path(learned_agents.__file__).parent / "shipped/default.npz"
 
 
 def _run(pipeline: str, agent: str, cost: float, *, seed: int = 0, evaluations: int = 100, seconds: float = 1.0) -> Run:
@@ -125,6 +130,20 @@ def test_what_is_known_is_not_run_again() -> None:
     known = [dataclasses.replace(run, cost=-1.0) for run in runs[:2]]
     more = list(compare(["toy_pointwise"], entrants, seeds=(0, 1, 2), known=known))
     assert [(run.agent, run.seed) for run in more] == [("random", 1), ("random", 2)]
+
+
+def test_policies_in_files_of_one_name_are_two(tmp_path: Path) -> None:
+    runs: list[Run] = []
+    for folder in ("a", "b"):
+        path = tmp_path / folder / "policy.npz"
+        path.parent.mkdir()
+        shutil.copy(SHIPPED, path)
+        entrants = {
+            BEAM: Entrant(BeamSearch(beam_size=2, passes=1)),
+            "policy": Entrant(PolicyAgent(policy=path, samples=2)),
+        }
+        runs += compare(["toy_pointwise"], entrants, seeds=(0,), known=runs)
+    assert [run.policy for run in runs] == ["", str(tmp_path / "a/policy.npz"), str(tmp_path / "b/policy.npz")]
 
 
 def test_the_beam_s_time_is_what_others_get() -> None:
