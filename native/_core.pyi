@@ -1190,6 +1190,7 @@ class MctsOptions(_Bound):
         policy: TreePolicy = ...,
         candidates: int | None = ...,
         winner: str = ...,
+        tells_roots: bool = ...,
         widening: float = ...,
         front_loading: float = ...,
         tree_memory: int = ...,
@@ -1212,6 +1213,7 @@ class MctsOptions(_Bound):
             policy: that a tree explores by.
             candidates: decisions of each root that a policy draws, to be halved until one is left; None to let all compete.
             winner: "best", "average", or the "candidate" that is left.
+            tells_roots: whether the result tells what became of the decisions that were tried at each root.
             widening: exponent of the number of children by visits.
             front_loading: power by which the rest of a budget falls with the decisions left.
             tree_memory: bytes of all nodes.
@@ -1243,6 +1245,8 @@ class MctsOptions(_Bound):
     @property
     def winner(self) -> Literal["best", "average", "candidate"]: ...
     @property
+    def tells_roots(self) -> bool: ...
+    @property
     def widening(self) -> float: ...
     @property
     def front_loading(self) -> float: ...
@@ -1254,12 +1258,29 @@ class MctsOptions(_Bound):
     def seed(self) -> int: ...
 
 @final
+class TriedAtRoot:
+    """The decisions that have led from a root of a tree search to complete states before it moved on."""
+
+    @property
+    def depth(self) -> int:
+        """Decisions before the root."""
+    @property
+    def actions(self) -> list[int]:
+        """The decisions, by their places among the legal ones."""
+    @property
+    def costs(self) -> list[float]:
+        """The least cost of these complete states, by decision."""
+
+@final
 class MctsResult(SearchResult[_StateT_co]):
     """What a tree search found, and what it took."""
 
     @property
     def deciding_trees(self) -> list[int]:
         """Per pass, the index of the tree that found what decided; the greedy trees come first, and -1 is none of them."""
+    @property
+    def roots(self) -> list[TriedAtRoot]:
+        """Per pass, what was tried; empty unless the options say `tells_roots`."""
 
 @final
 class TreeOrder(_Value):
@@ -1693,6 +1714,7 @@ def replay_rows(
     loops: int = 8,
     child_features: bool = False,
     reference_cost: float = 1.0,
+    shown: Sequence[Sequence[int]] = (),
 ) -> dict[str, NDArray[Any]]:
     """The N states on the path of a plan that leave a choice, each with the decision taken and some others.
 
@@ -1705,6 +1727,8 @@ def replay_rows(
         loops: L, of which a decision's row tells trip counts.
         child_features: whether to tell what the children of the decisions shown are like. Each is an evaluation.
         reference_cost: what the first of the child features is relative to.
+        shown: by decision of the plan, indices of decisions that are shown besides the one taken, even if these are more
+            than `candidates`.
 
     Returns:
         For each state: `deciding` int32 [N, 2], the first stage of the Func that is decided and their number; `phase`

@@ -70,10 +70,12 @@ class GuidedAgent(NativeSearch):
         )
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
+        return self._search_guided(self._guided(space, seed), budget, seed, on_progress)
+
+    def _guided(self, space: AnySpace, seed: int) -> GuidedSpace:
         if not isinstance(space, Space):
             raise InvalidParameter(f"{self.name} schedules pipelines only; for another search space take a planner")
-        guided = GuidedSpace(space, Policy(load_network(self.policy), space), self._guidance(seed))
-        return self._search_guided(guided, budget, seed, on_progress)
+        return GuidedSpace(space, Policy(load_network(self.policy), space), self._guidance(seed))
 
     @abstractmethod
     def _search_guided(

@@ -11,7 +11,16 @@ from halidegym.agents.learned.guided import GuidedAgent
 from halidegym.agents.planners.mcts import MCTS
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import GuidedSpace, InvalidParameter, MctsOptions, SearchResult, TreePolicy, mcts
+from halidegym.native._core import (
+    GuidedSpace,
+    InvalidParameter,
+    MctsOptions,
+    MctsResult,
+    SearchResult,
+    Space,
+    TreePolicy,
+    mcts,
+)
 from halidegym.native.checks import check_at_least
 
 _REPLAY = MCTS.preset("mcts_replay")
@@ -63,7 +72,7 @@ class PolicyGuidedMCTS(GuidedAgent):
             return TreePolicy(exploration=self.exploration)
         return TreePolicy(value="mean_cost", bonus="prior", exploration=self.prior_weight, normalized=True)
 
-    def _options(self, seed: int) -> MctsOptions:
+    def _options(self, seed: int, tells_roots: bool = False) -> MctsOptions:
         is_gumbel = self.root == "gumbel"
         return MctsOptions(
             trees=1,
@@ -73,10 +82,25 @@ class PolicyGuidedMCTS(GuidedAgent):
             policy=self._tree_policy(),
             candidates=self.candidates if is_gumbel else None,
             winner="candidate" if is_gumbel else "best",
+            tells_roots=tells_roots,
             widening=self.widening,
             front_loading=self.front_loading,
             seed=seed,
         )
+
+    def search_tree(self, space: Space, *, evaluations: int | None = None, seed: int = 0) -> MctsResult:
+        """Return what the search finds, and what it made of the decisions that it tried at each root: `roots`.
+
+        Args:
+            space: of the schedules of a problem.
+            evaluations: the budget; None for that of the agent.
+            seed: of the search.
+
+        Raises:
+            InvalidParameter: the budget is not positive, or the root is "gumbel", which compares candidates alone.
+        """
+        limits = Budget(evaluations=evaluations).or_evaluations(self.evaluations).limits
+        return mcts(self._guided(space, seed), self._options(seed, tells_roots=True), **limits)
 
     def _search_guided(
         self, space: GuidedSpace, budget: Budget, seed: int, on_progress: OnProgress | None

@@ -38,15 +38,16 @@ py::dict problem_rows(const std::shared_ptr<Space> &space) {
 }
 
 py::dict replay_rows(const std::shared_ptr<Space> &space, const std::vector<int64_t> &actions, int candidates,
-                     uint64_t seed, int loops, bool child_features, double reference_cost) {
-    const ReplayOptions options{candidates, loops, child_features, reference_cost};
+                     uint64_t seed, int loops, bool child_features, double reference_cost,
+                     const std::vector<std::vector<int64_t>> &shown) {
+    const ReplayOptions options{candidates, loops, child_features, reference_cost, shown};
     const ReplayRows rows = [&] {
         const UnlockedWork work;
         SplitMix64 random(seed);
         return replay(space, actions, options, [&](uint64_t bound) { return uniform_below(random, bound); });
     }();
     const size_t states = rows.num_states();
-    const size_t shown = rows.decisions.stages.size();
+    const size_t num_shown = rows.decisions.stages.size();
     py::dict result;
     result["deciding"] = table(rows.deciding, states, 2);
     result["phase"] = array(rows.phase);
@@ -55,10 +56,11 @@ py::dict replay_rows(const std::shared_ptr<Space> &space, const std::vector<int6
     result["num_legal"] = array(rows.num_legal);
     result["taken"] = array(rows.taken);
     result["offsets"] = array(rows.offsets);
-    result["decisions"] = table(rows.decisions.rows, shown, DecisionRows::columns(loops));
+    result["indices"] = array(rows.indices);
+    result["decisions"] = table(rows.decisions.rows, num_shown, DecisionRows::columns(loops));
     result["decision_stage"] = array(rows.decisions.stages);
     if (child_features) {
-        result["decision_features"] = table(rows.children.rows, shown, num_child_features);
+        result["decision_features"] = table(rows.children.rows, num_shown, num_child_features);
         result["costs"] = array(rows.children.costs);
     }
     return result;
@@ -73,6 +75,7 @@ void bind_observation(py::module_ &m) {
     m.def("replay_rows", &replay_rows, py::arg("space"), py::arg("actions"), py::kw_only(),
           py::arg("candidates") = defaults.candidates, py::arg("seed") = 0, py::arg("loops") = defaults.loops,
           py::arg("child_features") = defaults.child_features, py::arg("reference_cost") = defaults.reference_cost,
+          py::arg("shown") = defaults.shown,
           "The states on the path of a plan that leave a choice, as a dict of arrays.");
 }
 

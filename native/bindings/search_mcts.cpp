@@ -34,6 +34,7 @@ std::vector<double> measure_in_python(const py::object &measure, const std::vect
 
 struct PythonMctsResult : PythonResult {
     std::vector<int> deciding_trees;
+    std::vector<TriedAtRoot> roots;
 };
 
 // Trees that a Python function speaks for; none if they are to live here.
@@ -64,7 +65,9 @@ PythonMctsResult run_mcts(const py::object &space, const MctsOptions &options, c
             }
             return Mcts<S>(searched, options, budget, std::move(measured), trees_of<S>(trees)).run();
         },
-        [](const auto &result) { return PythonMctsResult{result_to_python(result), result.deciding_trees}; });
+        [](const auto &result) {
+            return PythonMctsResult{result_to_python(result), result.deciding_trees, result.roots};
+        });
 }
 
 void bind_options(py::module_ &m) {
@@ -100,6 +103,7 @@ void bind_options(py::module_ &m) {
         .add_choice<Winner>("winner", &MctsOptions::winner,
                             {{"best", Winner::Best}, {"average", Winner::Average}, {"candidate", Winner::Candidate}})
         .add("candidates", &MctsOptions::candidates)
+        .add("tells_roots", &MctsOptions::tells_roots)
         .add("widening", &MctsOptions::widening)
         .add("front_loading", &MctsOptions::front_loading)
         .add("tree_memory", &MctsOptions::tree_memory)
@@ -111,8 +115,13 @@ void bind_options(py::module_ &m) {
 
 void bind_search_mcts(py::module_ &m) {
     bind_options(m);
+    py::class_<TriedAtRoot>(m, "TriedAtRoot", "The decisions that were tried at a root of a tree search.")
+        .def_readonly("depth", &TriedAtRoot::depth)
+        .def_readonly("actions", &TriedAtRoot::actions)
+        .def_readonly("costs", &TriedAtRoot::costs);
     py::class_<PythonMctsResult, PythonResult>(m, "MctsResult", "What a tree search found, and what it took.")
-        .def_readonly("deciding_trees", &PythonMctsResult::deciding_trees);
+        .def_readonly("deciding_trees", &PythonMctsResult::deciding_trees)
+        .def_readonly("roots", &PythonMctsResult::roots);
     bind_tree_share(m);
     def_planner<MctsOptions, py::object, py::object>(m, "mcts", &run_mcts, options_argument<MctsOptions>(),
                                                      py::arg("measure") = py::none(), py::arg("trees") = py::none());

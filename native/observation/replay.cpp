@@ -1,7 +1,9 @@
 #include "observation/replay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "observation/state_row.h"
@@ -32,14 +34,15 @@ size_t checked_action(int64_t action, size_t count, int depth) {
     return static_cast<size_t>(action);
 }
 
-// Indices below `count`, ascending: `kept`, and others drawn without repetition. Goes through all and takes each with
-// the probability that as many as needed are found among those left (Knuth, algorithm S).
-std::vector<size_t> draw_indices(size_t count, size_t most, size_t kept, const Expansion::UniformBelow &below) {
+// Indices below `count`, ascending: those kept, and others drawn without repetition. Goes through all and takes each
+// with the probability that as many as needed are found among those left (Knuth, algorithm S).
+std::vector<size_t> draw_indices(size_t count, size_t most, const std::set<size_t> &kept,
+                                 const Expansion::UniformBelow &below) {
     std::vector<size_t> drawn;
-    size_t wanted = std::min(most, count) - 1;
-    size_t left = count - 1;
+    size_t wanted = std::max(std::min(most, count), kept.size()) - kept.size();
+    size_t left = count - kept.size();
     for (size_t i = 0; i < count; i++) {
-        if (i == kept) {
+        if (kept.contains(i)) {
             drawn.push_back(i);
             continue;
         }
@@ -50,6 +53,16 @@ std::vector<size_t> draw_indices(size_t count, size_t most, size_t kept, const E
         left--;
     }
     return drawn;
+}
+
+std::set<size_t> kept_indices(const ReplayOptions &options, size_t depth, size_t taken, size_t count) {
+    std::set<size_t> kept{taken};
+    if (depth < options.shown.size()) {
+        for (const int64_t index : options.shown[depth]) {
+            kept.insert(checked_action(index, count, static_cast<int>(depth)));
+        }
+    }
+    return kept;
 }
 
 template <typename T>
@@ -74,6 +87,8 @@ public:
         result.num_legal.push_back(static_cast<int32_t>(expansion.decisions().size()));
         result.taken.push_back(static_cast<int32_t>(std::ranges::find(shown, taken) - shown.begin()));
         result.offsets.push_back(result.offsets.back() + static_cast<int32_t>(shown.size()));
+        std::ranges::transform(shown, std::back_inserter(result.indices),
+                               [](size_t i) { return static_cast<int32_t>(i); });
 
         decisions_.clear();
         for (const size_t index : shown) {
@@ -112,7 +127,8 @@ ReplayRows replay(const SpaceRef &space, std::span<const int64_t> actions, const
         const size_t count = expansion.decisions().size();
         const size_t taken = checked_action(action, count, state.num_decisions_made());
         if (count > 1) {
-            recorder.add(expansion, draw_indices(count, static_cast<size_t>(options.candidates), taken, below), taken);
+            const auto kept = kept_indices(options, static_cast<size_t>(state.num_decisions_made()), taken, count);
+            recorder.add(expansion, draw_indices(count, static_cast<size_t>(options.candidates), kept, below), taken);
         }
         state = state.apply(expansion.decisions()[taken]);
     }

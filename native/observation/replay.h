@@ -15,6 +15,8 @@ struct ReplayOptions {
     int loops = 8;        // of a decision's row
     bool child_features = false;
     double reference_cost = 1;  // of column 0 of the children
+    // By decision of the plan: indices that are shown besides the one taken, even if these are more than `candidates`.
+    std::vector<std::vector<int64_t>> shown = {};
 };
 
 // The states on the path of a plan that leave a choice, one after the other, each with the decision that the plan takes
@@ -27,6 +29,7 @@ struct ReplayRows {
     std::vector<int32_t> num_legal;      // [states]
     std::vector<int32_t> taken;          // [states], index among the decisions shown of this state
     std::vector<int32_t> offsets = {0};  // [states + 1], of the decisions shown
+    std::vector<int32_t> indices;        // [decisions], among the legal ones of their state
     DecisionRows decisions;              // shown, of all states
     ChildRows children;                  // of these decisions, if asked for
 
@@ -34,9 +37,9 @@ struct ReplayRows {
 };
 
 // Follows `actions`, indices among the legal decisions, from the state in which nothing is decided. The decisions shown
-// are in the order of the legal ones; which ones, besides the one taken, is drawn without repetition, each as likely as
-// the others. Throws InvalidParameter if an action is no index, if there are more than decisions, or if an option is
-// out of its range.
+// are in the order of the legal ones; which ones, besides the one taken and those asked for, is drawn without
+// repetition, each as likely as the others. Throws InvalidParameter if an action is no index, if there are more than
+// decisions, or if an option is out of its range.
 ReplayRows replay(const SpaceRef &space, std::span<const int64_t> actions, const ReplayOptions &options,
                   const Expansion::UniformBelow &below);
 

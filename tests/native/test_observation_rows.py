@@ -305,8 +305,23 @@ def test_candidates_are_drawn_by_the_seed() -> None:
             first, last = full["offsets"][met : met + 2]
             all_rows = [row.tobytes() for row in full["decisions"][first:last]]
             shown = [all_rows.index(row.tobytes()) for row in rows["decisions"][begin:end]]
-            assert shown == sorted(set(shown))
+            assert shown == sorted(set(shown)) == rows["indices"][begin:end].tolist()
             assert shown[rows["taken"][met]] == full["taken"][met]
+
+
+def test_what_is_asked_for_is_shown_even_if_it_is_more_than_fits() -> None:
+    full, depth_of = replay("harris", candidates=10**6), len(plan_of("harris").actions)
+    depths = np.rint(full["decided"] * depth_of).astype(int).tolist()
+    wanted: list[list[int]] = [[] for _ in range(depth_of)]
+    for depth, legal in zip(depths, full["num_legal"], strict=True):
+        wanted[depth] = list(range(0, legal, 3))
+    for candidates in (2, 40):
+        rows = replay("harris", candidates=candidates, shown=wanted)
+        for met, (begin, end) in enumerate(pairwise(rows["offsets"])):
+            indices = rows["indices"][begin:end].tolist()
+            sure = set(wanted[depths[met]]) | {full["taken"][met]}
+            assert sure <= set(indices) and indices[rows["taken"][met]] == full["taken"][met]
+            assert len(indices) == max(len(sure), min(candidates, full["num_legal"][met]))
 
 
 def test_candidates_are_equally_likely() -> None:
@@ -358,6 +373,7 @@ def test_a_partial_plan_and_an_empty_one() -> None:
         ([0], {"loops": 17}, "1 to 16 loops"),
         ([0], {"reference_cost": 0.0}, "reference_cost=0"),
         ([0], {"reference_cost": float("nan")}, "reference_cost=nan"),
+        (None, {"shown": [[10**6]] * 10}, r"is 1000000, but the state there has \d+ legal decisions"),
     ],
 )
 def test_bad_input(actions: list[int] | None, options: dict[str, Any], message: str) -> None:

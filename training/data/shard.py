@@ -37,12 +37,15 @@ class TaughtPlan:
         actions: per decision, the index of the one taken among the legal ones, forced ones included.
         teacher: who found it, such as "beam" or "tree".
         weight: how much it counts.
+        targets: per decision, what to learn instead of the one taken, as pairs of an index and its share; empty where that
+            is the one taken. The shares of a decision have the sum 1. No shard keeps them.
     """
 
     cost: float
     actions: tuple[int, ...]
     teacher: str
     weight: float
+    targets: tuple[tuple[tuple[int, float], ...], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -155,6 +155,7 @@ class _Iteration:
             self._settings.improver,
             seed=self._round,
             threads=self._settings.num_threads,
+            temperature=self._settings.temperature if self._settings.targets == "tree" else None,
             workers=self._workers,
         )
         found = []

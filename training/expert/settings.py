@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pydantic
 
 from halidegym.training.imitation.settings import PlanLearningSettings
@@ -33,6 +35,9 @@ class ExpertSettings(PlanLearningSettings):
         within: plans whose costs exceed the best one's by at most this share are kept besides it.
         weight: of those, that of the best one being 1.
         improver: how schedules are improved.
+        targets: what is learned of an improved schedule: "best", its decisions; "tree", what the search that found it made
+            of all decisions that it has tried there.
+        temperature: of the targets "tree", the shares of decisions in proportion to (best cost below)^(-1 / temperature).
     """
 
     rounds: int = pydantic.Field(ge=1)
@@ -42,3 +47,5 @@ class ExpertSettings(PlanLearningSettings):
     within: float = pydantic.Field(ge=0)
     weight: float = pydantic.Field(ge=0, le=1)
     improver: ImproverSettings
+    targets: Literal["best", "tree"] = "best"
+    temperature: float = pydantic.Field(default=0.1, gt=0)

@@ -105,12 +105,14 @@ def _replay(
         loops=loops,
         child_features=True,
         reference_cost=problem.greedy_cost,
+        shown=[[action for action, _ in targets] for targets in plan.targets],
     )
+    targets = {"targets": _targets(plan, rows)} if plan.targets else {}
     # The cost of a state is that of the child that was taken to come there, but for decisions that leave no choice.
     taken = rows["costs"][rows["offsets"][:-1] + rows["taken"]]
     relative_costs = np.concatenate([[0.0], taken[:-1]]) / problem.greedy_cost
     return _Replayed(
-        rows={name: array for name, array in rows.items() if name != "costs"},
+        rows={name: array for name, array in rows.items() if name not in ("costs", "indices")} | targets,
         weight=plan.weight,
         value_weight=plan.weight or 1.0,
         values=_values(problem, plan, rows["decided"]),
@@ -118,9 +120,23 @@ def _replay(
     )
 
 
+def _depths(plan: TaughtPlan, decided: NDArray[np.float32]) -> NDArray[np.int64]:
+    return np.rint(decided * len(plan.actions)).astype(np.int64)
+
+
+def _targets(plan: TaughtPlan, rows: Rows) -> NDArray[np.float32]:
+    """The shares that the decisions shown should have."""
+    shares = np.zeros(len(rows["indices"]), np.float32)
+    for row, depth in enumerate(_depths(plan, rows["decided"])):
+        first, end = rows["offsets"][row : row + 2]
+        of_state = dict(plan.targets[depth]) or {plan.actions[depth]: 1.0}
+        shares[first:end] = [of_state.get(index, 0.0) for index in rows["indices"][first:end].tolist()]
+    return shares
+
+
 def _values(problem: TaughtProblem, plan: TaughtPlan, decided: NDArray[np.float32]) -> NDArray[np.float32]:
     """What the best known plan through each of the states comes to."""
-    depths = np.rint(decided * len(plan.actions)).astype(int)
+    depths = _depths(plan, decided)
     best = [min(p.cost for p in problem.plans if p.actions[:depth] == plan.actions[:depth]) for depth in depths]
     values = [math.log(cost / problem.greedy_cost) for cost in best]
     return np.clip(np.array(values, np.float32), -MAX_LOG_RATIO, MAX_LOG_RATIO)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from halidegym.training.imitation.examples import Examples
-from halidegym.training.networks.batches import Decisions, Problems, States, join, join_problems
+from halidegym.training.networks.batches import Decisions, Problems, StateAt, States, join, join_problems
 from halidegym.training.networks.network import PolicyNetwork
 from halidegym.training.networks.segments import segment_log_softmax, segment_max, segment_sum
 
@@ -23,6 +23,7 @@ class Batch:
     Attributes:
         problems, states, decisions: see there.
         taken: [N], the decision that each state's plan takes, among all D.
+        targets: [D], the shares that the decisions of a state should have, with a sum of 1.
         shift: [D], what is added to logits so that the decisions shown stand for all legal ones.
         weights, value_weights, values, relative_costs: [N], see `Examples`.
     """
@@ -31,6 +32,7 @@ class Batch:
     states: States
     decisions: Decisions
     taken: Tensor
+    targets: Tensor
     shift: Tensor
     weights: Tensor
     value_weights: Tensor
@@ -48,15 +50,18 @@ class Batch:
         joined, decisions = join(problems, [state._replace(problem=position[state.problem]) for state in states])
         shown = np.bincount(decisions.state.numpy(), minlength=len(states))
         taken = np.cumsum(shown) - shown + [state.replayed["taken"][state.row] for state in states]
-        hidden = np.log((joined.num_legal.numpy() - 1) / np.maximum(shown - 1, 1))
-        shift = np.repeat(hidden, shown).astype(np.float32)
-        shift[taken] = 0
+        targets = np.concatenate([_targets(state) for state in states])
+        # What has a share is shown for sure, and stands for itself alone; the others were drawn.
+        sure = np.bincount(decisions.state.numpy(), targets > 0, len(states))
+        hidden = np.log(np.maximum(joined.num_legal.numpy() - sure, 1) / np.maximum(shown - sure, 1))
+        shift = np.where(targets > 0, 0, np.repeat(hidden, shown)).astype(np.float32)
         columns = (examples.weights, examples.value_weights, examples.values, examples.relative_costs)
         return cls(
             join_problems(problems).to(device),
             joined.to(device),
             decisions.to(device),
             torch.from_numpy(taken).to(device),
+            torch.from_numpy(targets).to(device),
             torch.from_numpy(shift).to(device),
             *(torch.from_numpy(column[chosen]).to(device) for column in columns),
         )
@@ -67,7 +72,7 @@ class Losses:
     """Means over the examples of a batch, by their weights.
 
     Attributes:
-        blind, child: cross-entropy of the decisions, of the head that reads descriptors, and of that which reads children.
+        blind, child: cross-entropy of the targets, of the head that reads descriptors, and of that which reads children.
         value: squared error.
         blind_accuracy, child_accuracy: how often the decision taken is the favourite among those shown.
         blind_entropy, child_entropy: of the policies, estimated by the decisions shown.
@@ -113,8 +118,17 @@ def _of_decisions(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor, Tensor]
         is_favourite = (logits[batch.taken] >= segment_max(logits, state, count)).to(logits.dtype)
         # A share is that of the decision and of those that it stands for, which are as likely as it is.
         entropy = segment_sum(log_shares.exp() * (batch.shift - log_shares), state, count)
-    surprise = -log_shares[batch.taken]
+    surprise = -segment_sum(batch.targets * log_shares, state, count)
     return _mean(surprise, batch.weights), _mean(is_favourite, batch.weights), _mean(entropy, batch.weights)
+
+
+def _targets(state: StateAt) -> NDArray[np.float32]:
+    """The shares that the decisions shown of a state should have: all is that of the one taken, unless others are told."""
+    rows, row = state.replayed, state.row
+    first, end = rows["offsets"][row : row + 2]
+    if "targets" in rows:
+        return np.asarray(rows["targets"][first:end], np.float32)
+    return np.asarray(np.arange(end - first) == rows["taken"][row], np.float32)
 
 
 def _mean(values: Tensor, weights: Tensor) -> Tensor:

@@ -19,10 +19,18 @@
 
 namespace halidegym {
 
+// The decisions that have led from a root to complete states before it moved on, and the least cost of these.
+struct TriedAtRoot {
+    size_t depth = 0;               // of the root: decisions before it
+    std::vector<uint32_t> actions;  // places among the legal decisions
+    std::vector<double> costs;
+};
+
 template <typename State>
 struct MctsResult : SearchResult<State> {
     // Per pass, the tree that found what decided; the greedy trees come first. -1: no tree, the search began with it.
     std::vector<int> deciding_trees;
+    std::vector<TriedAtRoot> roots;  // per pass, if they are to be told
 };
 
 // Monte Carlo tree search with an ensemble of trees (Haj-Ali et al. 2020, ProTuner, Figure 6).
@@ -70,6 +78,7 @@ private:
     Move<Decision> winner(const Found &chosen, const TreeReports<Decision> &reports);
     std::optional<Move<Decision>> best_average(const TreeReports<Decision> &reports);
     std::optional<Move<Decision>> last_candidate(const TreeReports<Decision> &reports);
+    TriedAtRoot tried(const TreeReports<Decision> &reports);
     TreeOrder<Decision> move_root(const Move<Decision> &move, double cost);
 
     const MctsOptions options_;
@@ -83,6 +92,7 @@ private:
     std::optional<Found> incumbent_;  // what decided last, if it is below the root
     std::vector<std::optional<Found>> best_of_tree_;
     std::vector<int> deciding_trees_;
+    std::vector<TriedAtRoot> roots_;
     bool stopped_ = false;
     bool limited_ = false;  // trees could have gone on if their shares of the budget had been larger
 };
@@ -122,13 +132,16 @@ MctsResult<typename S::State> Mcts<S>::run() {
         }
         record_.end_pass(chosen->solution(), chosen->path.cost);
         deciding_trees_.push_back(chosen->tree);
+        if (options_.tells_roots) {
+            roots_.push_back(tried(reports));
+        }
         incumbent_ = *chosen;
         order = move_root(winner(*chosen, reports), chosen->path.cost);
     }
     if (!record_.is_stopped() && (limited_ || record_.is_used_up())) {
         record_.result.ended_by = EndedBy::Budget;
     }
-    return {record_.finish(), std::move(deciding_trees_)};
+    return {record_.finish(), std::move(deciding_trees_), std::move(roots_)};
 }
 
 // One complete state, so that there is something to return whatever the budget.
@@ -328,6 +341,26 @@ std::optional<Move<typename S::Decision>> Mcts<S>::last_candidate(const TreeRepo
         }
     }
     return best;
+}
+
+// By all trees, in the order of the legal decisions.
+template <SearchSpace S>
+TriedAtRoot Mcts<S>::tried(const TreeReports<Decision> &reports) {
+    auto children = space_.children(root_.state());
+    const auto decisions = children.decisions();
+    TriedAtRoot tried{.depth = root_.depth(), .actions = {}, .costs = {}};
+    for (uint32_t action = 0; action < decisions.size(); action++) {
+        double least = infinity;
+        for (const auto &tree : reports.trees) {
+            const auto child = std::ranges::find(tree.contenders, decisions[action], &Contender<Decision>::decision);
+            least = child != tree.contenders.end() ? std::min(least, child->best_cost) : least;
+        }
+        if (least < infinity) {
+            tried.actions.push_back(action);
+            tried.costs.push_back(least);
+        }
+    }
+    return tried;
 }
 
 // What the trees are told to follow, with limits yet to come.

@@ -20,6 +20,10 @@ void check(const MctsOptions &options) {
     require_at_least("candidates", options.candidates.value_or(1), 1);
     require(options.winner != MctsOptions::Winner::Candidate || options.candidates,
             "winner=\"candidate\" is given without candidates; give their number, or another winner");
+    require(
+        options.winner != MctsOptions::Winner::Candidate || !options.tells_roots,
+        "winner=\"candidate\" looks at the last candidate alone, so tells_roots has nothing to tell; leave it out, or "
+        "give another winner");
     require_positive("widening", options.widening);
     require_positive("front_loading", options.front_loading);
     require_at_least("tree_memory", options.tree_memory, 1);

@@ -29,6 +29,7 @@ struct MctsOptions {
     // (`GumbelRoot`); empty: all compete.
     std::optional<int> candidates = std::nullopt;
     Winner winner = Winner::Best;
+    bool tells_roots = false;  // whether the result tells what became of the decisions that were tried at each root
     double widening = 1;
     // Of a budget for all decisions, what is left for them falls with this power of their number: 1 divides it evenly,
     // more favours the first.

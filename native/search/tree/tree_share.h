@@ -189,18 +189,18 @@ void TreeShare<S>::find_best() {
     });
 }
 
-// Children that have led to a complete state; with candidates, the one that is left.
+// Children that have led to a complete state, where somebody asks for them; with candidates, the one that is left.
 template <SearchSpace S>
 std::vector<Contender<typename S::Decision>> TreeShare<S>::contenders(const Tree &tree) const {
     std::vector<Contender<Decision>> contenders;
-    if (options_.winner == MctsOptions::Winner::Best) {
+    if (options_.winner == MctsOptions::Winner::Best && !options_.tells_roots) {
         return contenders;
     }
     const auto &left = tree.candidates().candidates();
     for (const auto &[decision, statistics] : tree.root_children()) {
-        const bool contends = options_.winner == MctsOptions::Winner::Average
-                                  ? statistics.outcomes > 0
-                                  : !left.empty() && left.front().decision == decision;
+        const bool contends = options_.winner == MctsOptions::Winner::Candidate
+                                  ? !left.empty() && left.front().decision == decision
+                                  : statistics.outcomes > 0;
         if (contends) {
             contenders.push_back({decision, statistics.outcomes, statistics.sum_cost, statistics.best_cost});
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -47,6 +48,28 @@ def test_losses_are_means_over_states_by_their_weights() -> None:
     assert float(ours.blind_entropy) == pytest.approx(np.average(entropies, weights=weights), rel=1e-4)
     assert float(ours.value) == pytest.approx(np.average(squares, weights=value_weights), rel=1e-4)
     assert math.isfinite(float(ours.child))
+
+
+@torch.no_grad()
+def test_targets_share_the_loss_of_a_state() -> None:
+    torch.manual_seed(0)
+    network, examples = PolicyNetwork(), random_examples()
+    state = next(state for state in examples.states if np.diff(state.replayed["offsets"])[state.row] > 4)
+    first, end = state.replayed["offsets"][state.row : state.row + 2]
+    targets = np.zeros(state.replayed["offsets"][-1], np.float32)
+    targets[[first + 1, first + 3]] = 0.25, 0.75
+    told = state._replace(replayed={**state.replayed, "targets": targets})
+    examples = dataclasses.replace(examples, states=[told], weights=np.ones(1, np.float32))
+    found = losses(network, Batch.of(examples, [0], CPU))
+    problems = join_problems([examples.problems[state.problem]])
+    joined, decisions = join([examples.problems[state.problem]], [state._replace(problem=0)])
+    encoded = network.encode(problems)
+    logits = network.blind_logits(encoded, network.context(encoded, joined), decisions)
+    # The two are sure to be shown; the others were drawn from all the rest.
+    stands_for = torch.full([int(end - first)], float(state.replayed["num_legal"][state.row] - 2) / (end - first - 2))
+    stands_for[[1, 3]] = 1
+    shares = logits - (stands_for * logits.exp()).sum().log()
+    assert float(found.blind) == pytest.approx(float(-0.25 * shares[1] - 0.75 * shares[3]), rel=1e-4)
 
 
 @torch.no_grad()
