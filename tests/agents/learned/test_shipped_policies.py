@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import geometric_mean
 
 import pytest
 
 from halidegym.agents import learned
+from halidegym.agents.agent import Agent
 from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policies import load_policy, shipped_policies
 from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.pipelines import generated, names
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.sources import load_problem
 
 POLICIES = shipped_policies()
@@ -32,12 +35,19 @@ def test_it_is_small_and_learned_from_no_test_pipeline(name: str) -> None:
     assert not [test for test in tests if f'"{test}' in story]
 
 
-@pytest.mark.parametrize("number", [2, 5])
-def test_it_schedules_pipelines_that_it_has_not_seen_better_than_greedy_search(number: int) -> None:
-    name = generated.name_of("validation", number)
-    problem = load_problem(name, target="x86-64-linux-avx-avx2-f16c-fma-sse41", parallelism=16)
-    greedy = Greedy().plan(problem)
-    drawn = PolicyAgent.load("default", samples=32, shortlist=8).plan(problem)
-    improved = GuidedReplay().plan(problem)
-    assert greedy.cost is not None and drawn.cost is not None and improved.cost is not None
-    assert drawn.cost <= 1.2 * greedy.cost and improved.cost <= 1.05 * greedy.cost
+def test_it_schedules_pipelines_that_it_has_not_seen_better_than_greedy_search() -> None:
+    drawn, improved = PolicyAgent.load("default", samples=32, shortlist=8), GuidedReplay()
+    ratios: dict[str, list[float]] = {"drawn": [], "improved": []}
+    for number in (0, 1, 2, 5):
+        name = generated.name_of("validation", number)
+        problem = load_problem(name, target="x86-64-linux-avx-avx2-f16c-fma-sse41", parallelism=16)
+        greedy = cost_of(Greedy(), problem)
+        ratios["drawn"].append(cost_of(drawn, problem) / greedy)
+        ratios["improved"].append(cost_of(improved, problem) / greedy)
+    assert all(geometric_mean(found) < 0.9 for found in ratios.values()), ratios
+
+
+def cost_of(agent: Agent, problem: SchedulingProblem) -> float:
+    cost = agent.plan(problem).cost
+    assert cost is not None
+    return cost
