@@ -133,20 +133,26 @@ public:
         result.pass_costs.push_back(cost);
     }
 
-    SearchResult<State> finish() { return finish(std::identity()); }
+    SearchResult<State> finish() { return finish_with(std::move(found_)); }
 
     template <typename MakeSolution>
     SearchResult<State> finish(const MakeSolution &solution_of) {
+        std::vector<Solution<State>> solutions;
         for (Found &found : found_) {
-            result.solutions.push_back(solution_of(std::move(found)));
+            solutions.push_back(solution_of(std::move(found)));
         }
-        result.seconds = seconds();
-        return std::move(result);
+        return finish_with(std::move(solutions));
     }
 
     SearchResult<State> result;  // its solutions come last
 
 private:
+    SearchResult<State> finish_with(std::vector<Solution<State>> solutions) {
+        result.solutions = std::move(solutions);
+        result.seconds = seconds();
+        return std::move(result);
+    }
+
     std::vector<Found> found_;  // best first
     const Budget budget_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
