@@ -38,7 +38,7 @@ def test_it_is_small_and_learned_from_no_test_pipeline(name: str) -> None:
 def test_it_schedules_pipelines_that_it_has_not_seen_better_than_greedy_search() -> None:
     drawn, improved = PolicyAgent.load("default", samples=32, shortlist=8), GuidedReplay()
     ratios: dict[str, list[float]] = {"drawn": [], "improved": []}
-    for number in (0, 1, 2, 5):
+    for number in (0, 1):
         name = generated.name_of("validation", number)
         problem = load_problem(name, target="x86-64-linux-avx-avx2-f16c-fma-sse41", parallelism=16)
         greedy = cost_of(Greedy(), problem)
