@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "nest/recycled_memory.h"
 #include "nest/regions.h"
 #include "problem/problem.h"
 
@@ -121,10 +122,13 @@ struct LevelShape {
 // One tiling level of one stage of one Func, or the root (docs/specification/search-space.md, section 3). Immutable
 // once published and shared between states; an edit copies the path from the root to the level it changes.
 struct Level : LevelShape {
-    std::vector<LevelRef> children;
-    std::vector<std::pair<int, int64_t>> inlined;  // (node, calls per innermost iteration), ascending; leaves only
-    std::vector<int> store_at;                     // nodes stored in the body, ascending
-    RegionsRef regions;                            // B(this level, ·)
+    // (node, calls per innermost iteration)
+    using InlinedCalls = std::pair<int, int64_t>;
+
+    std::vector<LevelRef, Recycling<LevelRef>> children;
+    std::vector<InlinedCalls, Recycling<InlinedCalls>> inlined;  // ascending; leaves only
+    std::vector<int, Recycling<int>> store_at;                   // nodes stored in the body, ascending
+    RegionsRef regions;                                          // B(this level, ·)
 
     bool is_root() const { return stage < 0; }
 };

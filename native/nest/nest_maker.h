@@ -27,11 +27,13 @@ public:
 // Of nests that last: whoever holds a level owns it, and all that it refers to.
 class LastingNests final : public NestMaker {
 public:
-    Draft level(const LevelShape &shape) override { return std::make_shared<Level>(Level{shape, {}, {}, {}, {}}); }
-    Draft copy(const Level &level) override { return std::make_shared<Level>(level); }
+    Draft level(const LevelShape &shape) override {
+        return std::allocate_shared<Level>(Recycling<Level>(), Level{shape, {}, {}, {}, {}});
+    }
+    Draft copy(const Level &level) override { return std::allocate_shared<Level>(Recycling<Level>(), level); }
     RegionsRef regions(const Problem &problem, const Stage &stage, const Bound &own,
                        std::span<const Span> loops) override {
-        return std::make_shared<const Regions>(problem, stage, own, loops);
+        return std::allocate_shared<Regions>(Recycling<Regions>(), problem, stage, own, loops);
     }
 };
 

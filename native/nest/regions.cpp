@@ -154,7 +154,7 @@ void Regions::reuse(const Problem &problem, const Stage &stage, const Bound &own
     forget(own_node_);
     problem_ = &problem;  // the one before may be gone
     if (bounds_.size() < problem.nodes.size()) {
-        bounds_ = std::vector<std::atomic<const Bound *>>(problem.nodes.size());
+        bounds_ = KnownBounds(problem.nodes.size());
     }
     stage_ = stage.id;
     set_own(stage, own, loops);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "nest/recycled_memory.h"
 #include "problem/problem.h"
 
 namespace halidegym {
@@ -104,7 +105,12 @@ private:
         Derived *next;
         int node;
         Bound bound;
+
+        static void *operator new(size_t size) { return RecycledMemory::take(size); }
+        static void operator delete(void *memory, size_t size) { RecycledMemory::give_back(memory, size); }
     };
+    using KnownBound = std::atomic<const Bound *>;
+    using KnownBounds = std::vector<KnownBound, Recycling<KnownBound>>;
 
     // Whether it lies between the level and what it reads.
     bool counts(const BoundRules::Consumer &consumer) const {
@@ -115,14 +121,14 @@ private:
     void derive_into(Bound &bound, int node) const;
     void set_own(const Stage &stage, const Bound &own, std::span<const Span> loops);
 
-    const Problem *problem_;                                  // kept alive by the state
-    int stage_;                                               // -1 at the root
-    const uint64_t *upstream_ = nullptr;                      // of the stage: bit per node
-    Bound own_;                                               // meaningless at the root
-    int own_node_ = -1;                                       // that it is about
-    mutable std::vector<std::atomic<const Bound *>> bounds_;  // by node id, null until asked for; or more
-    mutable std::atomic<Derived *> derived_ = nullptr;        // a list
-    mutable Derived *spare_ = nullptr;                        // a list, from before a reuse
+    const Problem *problem_;                            // kept alive by the state
+    int stage_;                                         // -1 at the root
+    const uint64_t *upstream_ = nullptr;                // of the stage: bit per node
+    Bound own_;                                         // meaningless at the root
+    int own_node_ = -1;                                 // that it is about
+    mutable KnownBounds bounds_;                        // by node id, null until asked for; or more
+    mutable std::atomic<Derived *> derived_ = nullptr;  // a list
+    mutable Derived *spare_ = nullptr;                  // a list, from before a reuse
     bool is_reused_ = false;
 };
 

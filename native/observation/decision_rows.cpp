@@ -50,10 +50,10 @@ private:
 
     size_t copy_twins(size_t index);
     bool are_twins(size_t a, size_t b) const;
-    void write_placement(const Decision &decision, const Level &level, float *row);
+    void write_placement(const Decision &decision, float *row);
     void write_tasks(const Decision &decision, float *row);
     void write_trips(const Extents &trips, float *out) const;
-    void go_to_site(const Decision &decision, const Level &level);
+    void go_to_site(const Decision &decision);
     Extents inner_tile(const Decision &decision);
     float *trips_of(float *row) const { return row + DecisionRows::num_kinds + DecisionRows::num_scalars; }
     float *sums_of(float *row) const { return trips_of(row) + 3 * loops_; }
@@ -67,6 +67,7 @@ private:
     size_t twin_ = 0;       // where the next one is looked for: among the decisions
     size_t twins_end_ = 0;  // of the vector dimension before, up to here
     std::optional<Site> site_;
+    int32_t site_stage_ = -1;
     std::vector<float> site_row_;  // what its decisions have in common
     Extents inner_trips_;          // of the inner half
 };
@@ -76,13 +77,13 @@ size_t Writer::write(size_t index) {
         return copied;
     }
     const Decision &decision = decisions_[index];
-    const Level *level = expansion_.level(decision);
-    stages_[index] = level != nullptr ? level->stage : -1;
     float *row = &rows_[index * columns_];
-    if (level != nullptr) {
-        write_placement(decision, *level, row);
+    if (decision.is_placement()) {
+        write_placement(decision, row);
+        stages_[index] = site_stage_;
     } else {
         std::fill_n(row, columns_, 0.0f);
+        stages_[index] = -1;
         if (decision.kind == Decision::Kind::Parallelize) {
             write_tasks(decision, row);
         }
@@ -126,8 +127,8 @@ bool Writer::are_twins(size_t a, size_t b) const {
     return other == decisions_[b];
 }
 
-void Writer::write_placement(const Decision &decision, const Level &level, float *row) {
-    go_to_site(decision, level);
+void Writer::write_placement(const Decision &decision, float *row) {
+    go_to_site(decision);
     std::ranges::copy(site_row_, row);
     row[DecisionRows::num_kinds + 1] = static_cast<float>(decision.vector_dim + 1);
     const Extents inner = inner_tile(decision);
@@ -154,16 +155,19 @@ void Writer::write_tasks(const Decision &decision, float *row) {
 }
 
 void Writer::write_trips(const Extents &trips, float *out) const {
-    std::transform(trips.begin(), trips.begin() + std::min(static_cast<size_t>(trips.size()), loops_), out,
-                   std::ref(scaled_trips));
+    const auto count = std::min(static_cast<size_t>(trips.size()), loops_);
+    for (size_t i = 0; i < count; i++) {
+        out[i] = scaled_trips(trips.begin()[i]);
+    }
 }
 
-void Writer::go_to_site(const Decision &decision, const Level &level) {
+void Writer::go_to_site(const Decision &decision) {
     const bool is_tile = is_at_tile(decision);
     const Site site{decision.depth, is_tile, is_tile ? decision.tile : 0};
     if (site_ == site) {
         return;
     }
+    const Level &level = *expansion_.level(decision);
     float *row = site_row_.data();
     float *outer_trips = trips_of(row) + loops_;
     float *sums = sums_of(row);
@@ -172,6 +176,7 @@ void Writer::go_to_site(const Decision &decision, const Level &level) {
         row[DecisionRows::num_kinds] = decision.depth;
         write_trips(level.size, trips_of(row));
         sums[0] = scaled_product(level.size);
+        site_stage_ = level.stage;
     }
     if (is_tile) {
         const Extents outer = expansion_.outer_tile(decision);

@@ -6,19 +6,16 @@ namespace halidegym {
 
 namespace {
 
-void find_places(const Problem &problem, const Level &level, std::vector<int8_t> &places) {
-    const auto set = [&](int node, StagePlace place) {
-        const Node &func = problem.nodes[static_cast<size_t>(node)];
-        std::fill_n(places.begin() + func.first_stage, func.num_stages, static_cast<int8_t>(place));
-    };
-    for (const auto &[node, calls] : level.inlined) {
-        set(node, StagePlace::Inlined);
-    }
-    for (const LevelRef &child : level.children) {
-        if (child->node != level.node) {
-            set(child->node, level.is_root() ? StagePlace::AtRoot : StagePlace::Within);
-        }
-        find_places(problem, *child, places);
+StagePlace place_of(const Decision &placement) {
+    switch (placement.kind) {
+    case Decision::Kind::Pass:
+        return StagePlace::Undecided;
+    case Decision::Kind::Inline:
+        return StagePlace::Inlined;
+    case Decision::Kind::ComputeAtLevel:
+        return placement.depth == 0 ? StagePlace::AtRoot : StagePlace::Within;
+    default:
+        return StagePlace::Within;
     }
 }
 
@@ -33,7 +30,11 @@ StateRow::StateRow(const State &state)
         num_stages = func.num_stages;
         phase = static_cast<int>(state.next_phase());
     }
-    find_places(*state.space().problem, *state.nest(), places);
+    state.for_each_decision_made([&](const Node &func, Phase phase, const Decision &decision) {
+        if (phase == Phase::Place) {
+            std::fill_n(places.begin() + func.first_stage, func.num_stages, static_cast<int8_t>(place_of(decision)));
+        }
+    });
 }
 
 }  // namespace halidegym

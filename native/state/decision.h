@@ -24,6 +24,9 @@ struct Decision {
     uint32_t tile = 0;        // index into the tilings of that level, or into the parallel options
     uint32_t inner_tile = 0;  // ...Split: index into the whole-loop tilings of the level split last
 
+    // Whether it places a Func at a level.
+    bool is_placement() const { return kind != Kind::Pass && kind != Kind::Inline && kind != Kind::Parallelize; }
+
     friend bool operator==(const Decision &, const Decision &) = default;
 };
 

@@ -18,7 +18,8 @@ constexpr double max_idle_ratio = 1.1;
 }  // namespace
 
 LevelTilings::LevelTilings(SpaceTables &tables, const Level &level)
-    : num_loops_(level.size.size()), num_all_(1), splits_of_ones_(num_whole_loop_tilings(level.size)) {
+    : size_(level.size), num_loops_(level.size.size()), num_all_(1),
+      splits_of_ones_(num_whole_loop_tilings(level.size)) {
     for (int i = 0; i < num_loops_; i++) {
         auto &choices = choices_[static_cast<size_t>(i)];
         choices = tables.split_choices(level.size[i], growth_factor(num_all_));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "nest/edits.h"
 #include "nest/level.h"
 
 // Sections and quirks are those of docs/specification/search-space.md.
@@ -15,9 +16,10 @@ namespace halidegym {
 // Outer trip counts to try for one loop: first all of its trips, 1 somewhere.
 struct SplitChoices {
     std::vector<int64_t> trips;
+    std::vector<int64_t> inner_trips;  // that each of them leaves
     size_t place_of_one;
 
-    size_t spilled_bytes() const { return trips.size() * sizeof(int64_t); }
+    size_t spilled_bytes() const { return 2 * trips.size() * sizeof(int64_t); }
 };
 
 // Which of all tilings of a parallel level keep its cores busy, and how many splits their inner halves have.
@@ -44,7 +46,7 @@ public:
     // The place among those that may be used; `size()` if it is none of them.
     size_t place_of(uint32_t index) const;
     Extents outer(size_t place) const;
-    // Calls `visit(place, outer)` for all that may be used, in their order.
+    // Calls `visit(place, outer, inner)` with the trips of both halves for all that may be used, in their order.
     template <typename Visit>
     void for_each(Visit visit) const;
     // How often the inner halves of all tilings before this place can be split into whole loops.
@@ -59,6 +61,7 @@ private:
     int64_t rank(int64_t index) const;
     int64_t splits_before_rank(int64_t rank) const;
 
+    Extents size_;  // of the level
     int num_loops_;
     std::array<std::shared_ptr<const SplitChoices>, max_loops> choices_;
     int64_t num_all_;
@@ -72,25 +75,25 @@ template <typename Visit>
 void LevelTilings::for_each(Visit visit) const {
     if (busy_ || num_loops_ == 0) {
         for (size_t place = 0; place < size(); place++) {
-            visit(place, outer(place));
+            const Extents outer = this->outer(place);
+            visit(place, outer, inner_trips(size_, outer));
         }
         return;
     }
     std::array<size_t, max_loops> places{};
-    Extents outer;
-    for (int i = 0; i < num_loops_; i++) {
-        outer.push_back(choices_[static_cast<size_t>(i)]->trips.front());
-    }
+    Extents outer = size_;
+    Extents inner(num_loops_, 1);
     int64_t rank = 0;
     for (int64_t place = 0; place < num_all_; rank++) {
         if (rank != 0 && rank != rank_of_ones_) {
-            visit(static_cast<size_t>(place++), std::as_const(outer));
+            visit(static_cast<size_t>(place++), std::as_const(outer), std::as_const(inner));
         }
         for (int i = num_loops_ - 1; i >= 0; i--) {
-            const auto &trips = choices_[static_cast<size_t>(i)]->trips;
+            const SplitChoices &choices = *choices_[static_cast<size_t>(i)];
             size_t &choice = places[static_cast<size_t>(i)];
-            choice = choice + 1 < trips.size() ? choice + 1 : 0;
-            outer[i] = trips[choice];
+            choice = choice + 1 < choices.trips.size() ? choice + 1 : 0;
+            outer[i] = choices.trips[choice];
+            inner[i] = choices.inner_trips[choice];
             if (choice > 0) {
                 break;
             }

@@ -97,7 +97,8 @@ bool Placements::is_option(const Block &block, const Decision &decision) {
     case Decision::Kind::ComputeAtLevel:
         return may_compute_at(depth, decision.vector_dim);
     case Decision::Kind::StoreAtTile:
-        return tile_rules(depth, block.tile).shrinks && may_store_at(depth, block.tile, decision.vector_dim);
+        return tile_rules(depth, block.tile).shrinks &&
+               contains(tile_rules(depth, block.tile).may_store, decision.vector_dim);
     case Decision::Kind::StoreAtTileSplit:
         return tile_rules(depth, block.tile).shrinks;
     case Decision::Kind::StoreAtLevel:
@@ -112,9 +113,10 @@ bool Placements::is_option(const Block &block, const Decision &decision) {
 }
 
 Placements::Tile::Rules Placements::tile_rules(int depth, size_t index) {
-    auto &rules = tile(depth, index).rules;
+    Step &at = step(depth);
+    auto &rules = tile(at, index).rules;
     if (!rules) {
-        const Extents outer = tilings_of(step(depth)).outer(index);
+        const Extents outer = tilings_of(at).outer(index);
         rules = find_tile_rules(depth, index, outer, inner_trips(level(depth).size, outer));
     }
     return *rules;
@@ -124,44 +126,42 @@ Placements::Tile::Rules Placements::find_tile_rules(int depth, size_t index, con
                                                     const Extents &inner) {
     const Step &at = step(depth);
     const Level &level = *at.level;
-    const int64_t trips = level.size.product();
     const int64_t outer_trips = outer.product();
     const int64_t rounded = outer_trips * inner.product();
-    if (rounded > trips && static_cast<double>(rounded) > trips_limit(depth)) {
-        return {.is_usable = false, .shrinks = false, .has_single_lane = false};
+    if (rounded > level.size.product() && static_cast<double>(rounded) > trips_limit(depth)) {
+        return {.is_usable = false, .shrinks = false, .may_store = {}};
     }
-    const Bound &bound = tile_regions(depth, index, outer)->of(func_->id);
-    return {.is_usable = is_within_limits(bound, at.instances / trips * outer_trips),
-            .shrinks = level.regions->of(func_->id).volume_computed() < bound.volume_computed(),
-            .has_single_lane = has_single_lane(level, inner)};
+    const Bound &outside = tile_regions(depth, index, outer)->of(func_->id);
+    const Bound &inside = level.regions->of(func_->id);
+    const bool may_store = !level.innermost && has_single_lane(level, inner);
+    return {.is_usable = is_within_limits(outside, step(depth - 1).instances * outer_trips),
+            .shrinks = inside.volume_computed() < outside.volume_computed(),
+            .may_store = may_store ? ~lost_vectors(outside, inside) : VectorDims{}};
 }
 
 bool Placements::may_compute_at(int depth, int vector_dim) {
     const Level &level = *step(depth).level;
-    return !level.innermost && !(depth > 0 && lost_vector(step(depth - 1).level->regions->of(func_->id),
-                                                          level.regions->of(func_->id), vector_dim));
-}
-
-// Whether the Func may be stored between the halves of a level and computed in the inner one.
-bool Placements::may_store_at(int depth, size_t tile, int vector_dim) {
-    const Level &level = *step(depth).level;
-    return !level.innermost && tile_rules(depth, tile).has_single_lane &&
-           !lost_vector(step(depth).tiles[tile].regions->of(func_->id), level.regions->of(func_->id), vector_dim);
+    return !level.innermost && !(depth > 0 && contains(lost_vectors(step(depth - 1).level->regions->of(func_->id),
+                                                                    level.regions->of(func_->id)),
+                                                       vector_dim));
 }
 
 bool Placements::may_compute_in_next(int depth, int vector_dim) {
     const Level &next = *step(depth + 1).level;
-    return !lost_vector(step(depth).level->regions->of(func_->id), next.regions->of(func_->id), vector_dim) &&
+    return !contains(lost_vectors(step(depth).level->regions->of(func_->id), next.regions->of(func_->id)),
+                     vector_dim) &&
            !next.innermost && has_single_lane(next, next.size);
 }
 
-// "lost": the vector dimension became too small exactly at this step.
-bool Placements::lost_vector(const Bound &outside, const Bound &inside, int vector_dim) const {
-    if (func_->dimensions == 0) {
-        return false;
+// "lost": those that became too small for a vector exactly at this step.
+Placements::VectorDims Placements::lost_vectors(const Bound &outside, const Bound &inside) const {
+    VectorDims lost = 0;
+    for (size_t d = 0; d < static_cast<size_t>(func_->dimensions); d++) {
+        const bool is_lost =
+            inside.computed()[d].extent() < func_->vector_size && outside.computed()[d].extent() >= func_->vector_size;
+        lost |= VectorDims{is_lost} << d;
     }
-    const auto v = static_cast<size_t>(vector_dim);
-    return inside.computed()[v].extent() < func_->vector_size && outside.computed()[v].extent() >= func_->vector_size;
+    return lost;
 }
 
 }  // namespace halidegym

@@ -59,8 +59,7 @@ const LevelTilings &Placements::tilings_of(Step &step) {
     return *step.tilings;
 }
 
-Placements::Tile &Placements::tile(int depth, size_t index) {
-    Step &at = step(depth);
+Placements::Tile &Placements::tile(Step &at, size_t index) {
     if (at.tiles.empty()) {
         at.tiles.resize(tilings_of(at).size());
     }
@@ -68,7 +67,7 @@ Placements::Tile &Placements::tile(int depth, size_t index) {
 }
 
 const RegionsRef &Placements::tile_regions(int depth, size_t index, const Extents &outer) {
-    Tile &tile = this->tile(depth, index);
+    Tile &tile = this->tile(step(depth), index);
     if (!tile.regions) {
         LastingNests lasting;
         tile.regions = halidegym::tile_regions(make_ != nullptr ? *make_ : lasting, *problem_, level(depth),
@@ -248,7 +247,7 @@ void Placements::append_options(const Block &block, int vector_dim, std::vector<
 // splits are options.
 void Placements::append_tile_options(const Block &block, int vector_dim, std::vector<Decision> &out) {
     const Decision between = decision_at(block, vector_dim, 0);
-    if (block.size > 1 && may_store_at(block.depth, block.tile, vector_dim)) {
+    if (block.size > 1 && contains(tile_rules(block.depth, block.tile).may_store, vector_dim)) {
         out.push_back(between);
         out.back().kind = Decision::Kind::StoreAtTile;
     }
@@ -275,13 +274,12 @@ std::vector<Placements::Block> Placements::open_blocks() {
         if (!may_be_tiled(depth)) {
             continue;
         }
-        const Extents &trips = level(depth).size;
-        int64_t begin = step(depth).begin + 1;
-        tilings_of(step(depth)).for_each([&](size_t t, const Extents &outer) {
-            const Extents inner = inner_trips(trips, outer);
+        Step &at = step(depth);
+        int64_t begin = at.begin + 1;
+        tilings_of(at).for_each([&](size_t t, const Extents &outer, const Extents &inner) {
             const Tile::Rules rules = find_tile_rules(depth, t, outer, inner);
             const int64_t size = size_of_tile(inner);
-            tile(depth, t).rules = rules;
+            tile(at, t).rules = rules;
             if (rules.is_usable) {
                 open.push_back({Block::Kind::AtTile, depth, t, begin, rules.shrinks ? size : 1});
             }

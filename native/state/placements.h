@@ -50,12 +50,17 @@ public:
     Extents inner_tile(const Decision &decision);
 
 private:
+    // A set of storage dimensions, one bit each.
+    using VectorDims = uint32_t;
+    static_assert(max_loops <= 32);
+    static bool contains(VectorDims dimensions, int dimension) { return (dimensions >> dimension) & 1; }
+
     // A tiling of a level between whose halves something may be placed.
     struct Tile {
         struct Rules {
             bool is_usable;        // within limits
             bool shrinks;          // the inner half needs less of the Func than the outer body
-            bool has_single_lane;  // the inner half
+            VectorDims may_store;  // with which it may be stored between the halves and computed in the inner one
         };
         RegionsRef regions;          // of the outer level; null until asked for
         std::optional<Rules> rules;  // empty until asked for
@@ -83,7 +88,7 @@ private:
     }
     void require_step(int depth);
     const LevelTilings &tilings_of(Step &step);
-    Tile &tile(int depth, size_t index);
+    Tile &tile(Step &at, size_t index);
     const RegionsRef &tile_regions(int depth, size_t index, const Extents &outer);
 
     // Candidates that share the level and its tiling, for one vector dimension. In the order of their indices: at a
@@ -136,9 +141,8 @@ private:
     Tile::Rules tile_rules(int depth, size_t index);
     Tile::Rules find_tile_rules(int depth, size_t index, const Extents &outer, const Extents &inner);
     bool may_compute_at(int depth, int vector_dim);
-    bool may_store_at(int depth, size_t tile, int vector_dim);
     bool may_compute_in_next(int depth, int vector_dim);
-    bool lost_vector(const Bound &outside, const Bound &inside, int vector_dim) const;
+    VectorDims lost_vectors(const Bound &outside, const Bound &inside) const;
 
     // How often Funcs may be recomputed (placement_limits.cpp).
     bool is_allowed(int depth);
@@ -158,7 +162,7 @@ private:
     const Node *func_;
     LevelRef root_;
     NestMaker *make_;
-    std::vector<Step> path_;
+    std::vector<Step, Recycling<Step>> path_;
     std::optional<Candidates> candidates_;  // empty until asked for
 };
 

@@ -18,9 +18,11 @@ uint64_t SpaceTables::SizeKey::hash() const {
 
 std::shared_ptr<const SplitChoices> SpaceTables::split_choices(int64_t trips, int64_t growth) {
     return split_choices_.get({trips, growth}, [&] {
-        auto choices = halidegym::split_choices(trips, growth);
-        const auto one = static_cast<size_t>(std::ranges::find(choices, 1) - choices.begin());
-        return SplitChoices{std::move(choices), one};
+        auto outer = halidegym::split_choices(trips, growth);
+        std::vector<int64_t> inner(outer.size());
+        std::ranges::transform(outer, inner.begin(), [&](int64_t choice) { return ceil_div(trips, choice); });
+        const auto one = static_cast<size_t>(std::ranges::find(outer, 1) - outer.begin());
+        return SplitChoices{std::move(outer), std::move(inner), one};
     });
 }
 

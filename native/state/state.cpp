@@ -15,11 +15,6 @@ namespace {
 constexpr int64_t max_inlined_calls = 255;  // section 7.4, test 2
 constexpr int max_rejections = 32;          // before the decisions are listed after all
 
-bool is_placement(const Decision &decision) {
-    using Kind = Decision::Kind;
-    return decision.kind != Kind::Pass && decision.kind != Kind::Inline && decision.kind != Kind::Parallelize;
-}
-
 // Calls of a Func per iteration of each leaf that it would be inlined into, summed over the whole run, and the largest.
 struct InlineCalls {
     int64_t total = 0;
@@ -45,15 +40,15 @@ void count_inline_calls(const Problem &problem, const Level &level, const Node &
 
 State::State(SpaceRef space) : space_(std::move(space)), nest_(space_->empty_nest) {}
 
-const Node &State::next_func() const {
+const Node &State::func_at(int num_decisions_made) const {
     const int n = space_->problem->num_nodes();
-    const int id = space_->options.subtiling ? num_decisions_made_ / 2 : num_decisions_made_ % n;
+    const int id = space_->options.subtiling ? num_decisions_made / 2 : num_decisions_made % n;
     return space_->problem->nodes[static_cast<size_t>(id)];
 }
 
-Phase State::next_phase() const {
+Phase State::phase_at(int num_decisions_made) const {
     const int n = space_->problem->num_nodes();
-    const int phase = space_->options.subtiling ? num_decisions_made_ % 2 : num_decisions_made_ / n;
+    const int phase = space_->options.subtiling ? num_decisions_made % 2 : num_decisions_made / n;
     return phase == 0 ? Phase::Place : Phase::Parallelize;
 }
 
@@ -64,7 +59,7 @@ State State::apply(const Decision &decision) const {
 State State::successor(const Decision &decision, LevelRef nest) const {
     State next = *this;
     next.nest_ = std::move(nest);
-    next.last_step_ = std::make_shared<const Step>(Step{decision, last_step_});
+    next.last_step_ = std::allocate_shared<Step>(Recycling<Step>(), Step{decision, last_step_});
     next.num_decisions_made_++;
     return next;
 }
@@ -79,9 +74,7 @@ double State::cost(Evaluator &evaluator) const {
 
 std::vector<Decision> State::decisions_made() const {
     std::vector<Decision> decisions;
-    for (const Step *step = last_step_.get(); step != nullptr; step = step->before.get()) {
-        decisions.push_back(step->decision);
-    }
+    for_each_decision_made([&](const Node &, Phase, const Decision &decision) { decisions.push_back(decision); });
     std::ranges::reverse(decisions);
     return decisions;
 }
@@ -199,7 +192,7 @@ bool Expansion::is_legal(const Decision &decision) {
     if ((is_inlining || inlining_is_forced()) && may_inline()) {
         return is_inlining;
     }
-    return is_placement(decision) && placements_->has_option(decision) && (is_easy() || is_accepted(decision));
+    return decision.is_placement() && placements_->has_option(decision) && (is_easy() || is_accepted(decision));
 }
 
 void Expansion::enumerate_placements() {
@@ -212,7 +205,7 @@ void Expansion::enumerate_placements() {
     decisions_ = placements_->enumerate(std::move(decisions_));
     if (state_.space().options.memory_limit >= 0) {
         std::erase_if(decisions_,
-                      [&](const Decision &decision) { return is_placement(decision) && !is_accepted(decision); });
+                      [&](const Decision &decision) { return decision.is_placement() && !is_accepted(decision); });
     }
 }
 

@@ -38,8 +38,8 @@ public:
     int num_decisions() const { return 2 * space_->problem->num_nodes(); }
     bool is_complete() const { return num_decisions_made_ == num_decisions(); }
     // What the next decision is about. The state must not be complete.
-    const Node &next_func() const;
-    Phase next_phase() const;
+    const Node &next_func() const { return func_at(num_decisions_made_); }
+    Phase next_phase() const { return phase_at(num_decisions_made_); }
 
     // The state after one of its decisions. To visit many children, use Expansion.
     State apply(const Decision &decision) const;
@@ -47,6 +47,9 @@ public:
 
     // The decisions that led here, the first one first.
     std::vector<Decision> decisions_made() const;
+    // Calls `visit(func, phase, decision)` for each of them, the last one first.
+    template <typename Visit>
+    void for_each_decision_made(Visit visit) const;
 
     // Of the cost model, by an evaluator of the state's space. Legal decisions lead to states that have one.
     double cost(Evaluator &evaluator) const;
@@ -60,11 +63,24 @@ private:
         std::shared_ptr<const Step> before;
     };
 
+    // What the decision after so many others is about.
+    const Node &func_at(int num_decisions_made) const;
+    Phase phase_at(int num_decisions_made) const;
+
     SpaceRef space_;
     LevelRef nest_;
     std::shared_ptr<const Step> last_step_;  // null if nothing is decided
     int num_decisions_made_ = 0;
 };
+
+template <typename Visit>
+void State::for_each_decision_made(Visit visit) const {
+    int index = num_decisions_made_;
+    for (const Step *step = last_step_.get(); step != nullptr; step = step->before.get()) {
+        index--;
+        visit(func_at(index), phase_at(index), step->decision);
+    }
+}
 
 // The legal decisions of one state, in the reference's order, and the children they lead to, built one at a time
 // (sections 7.3, 7.4 and 17).

@@ -152,12 +152,12 @@ void test_blur_children() {
         expect_equal("place bx, vectorized over y", vertical, 150);
         const State with_bx = take(state.apply(bx[26]), 0);  // option 27 of the example
         const Level &by = *with_bx.nest()->children[0]->children[0];
-        expect("bx inside a tile", by.store_at == std::vector<int>{1} && by.size == Extents{64, 4});
+        expect("bx inside a tile", by.store_at == decltype(Level::store_at){1} && by.size == Extents{64, 4});
         const auto repeat_edge = placements(with_bx).first;
         expect_equal("place repeat_edge", repeat_edge.size() + 1, 161u);
         const State complete = with_bx.apply(repeat_edge[42]);  // option 43
         const Level &by4 = *complete.nest()->children[0]->children[0];
-        expect("repeat_edge stored outside", by4.store_at == std::vector<int>{2} && by4.size == Extents{4, 1});
+        expect("repeat_edge stored outside", by4.store_at == decltype(Level::store_at){2} && by4.size == Extents{4, 1});
         expect("repeat_edge computed inside", by4.children[0]->size == Extents{1, 4} && !by4.children[0]->tileable);
     }
 }
