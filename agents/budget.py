@@ -71,6 +71,10 @@ class Budget:
         spent = (seconds, evaluations, expansions, measurements)
         return any(limit is not None and used >= limit for limit, used in zip(limits, spent, strict=True))
 
+    def after(self, seconds: float) -> Budget:
+        """Return what is left after so many seconds: an instant at least, since every search makes one schedule."""
+        return self if self.seconds is None else replace(self, seconds=max(self.seconds - seconds, 1e-6))
+
     def or_evaluations(self, count: int) -> Budget:
         """Return this budget if it limits the search, else one of so many evaluations."""
         return replace(self, evaluations=count) if self.is_unlimited else self

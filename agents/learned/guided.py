@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +71,11 @@ class GuidedAgent(NativeSearch):
         )
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
-        return self._search_guided(self._guided(space, seed), budget, seed, on_progress)
+        start = time.perf_counter()
+        guided = self._guided(
+            space, seed
+        )  # reads the policy and encodes the problem, which the budget is to pay for, too
+        return self._search_guided(guided, budget.after(time.perf_counter() - start), seed, on_progress)
 
     def _guided(self, space: AnySpace, seed: int) -> GuidedSpace:
         if not isinstance(space, Space):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -167,6 +169,20 @@ def test_budgets_end_the_search(
     assert plan.ended_by == "budget"
     if "evaluations" in budget:
         assert plan.evaluations < 40 + 8 * 2 * harris.num_nodes
+
+
+def test_the_seconds_pay_for_what_comes_before_the_search(
+    policy: Path, harris: SchedulingProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = GuidedAgent._guided
+
+    def slowly(*arguments: Any) -> GuidedSpace:
+        time.sleep(0.3)
+        return make(*arguments)
+
+    monkeypatch.setattr(GuidedAgent, "_guided", slowly)
+    plan = GuidedReplay(policy=policy, shortlist=0).plan(harris, seconds=0.3)
+    assert plan.ended_by == "budget" and plan.evaluations == 1
 
 
 @pytest.mark.parametrize("selection", ["uct", "puct"])
