@@ -36,7 +36,7 @@ Footprint footprint_of(std::span<const Span> region, int64_t bytes_per_point, in
 }  // namespace
 
 LoadAnalysis::LoadAnalysis(const Problem &problem, const Sites &sites)
-    : problem_(problem), sites_(sites), table_(problem), visited_(problem.nodes.size()),
+    : problem_(problem), sites_(sites), table_(problem), bounds_(problem), visited_(problem.nodes.size()),
       producers_(problem.nodes.size()) {}
 
 // The order of this walk decides which loads are counted, and how often (section 4.2, quirks Q1 and Q2).
@@ -164,22 +164,22 @@ LoadKind LoadAnalysis::kind(const Load &load, int vectorized_loop) const {
 }
 
 // A producer that is allocated more often than its reads are measured counts with what one of its realizations holds.
-Footprint LoadAnalysis::reads_of(int producer, const Reference &reference) const {
+Footprint LoadAnalysis::reads_of(int producer, const Reference &reference) {
     const NodeSites &sites = sites_.of_node(producer);
     const bool nested =
         sites.status == NodeSites::Status::Realized && sites_.level(sites.store).iterations() > reference.count;
     return footprint(producer, nested ? sites.store : reference.level);
 }
 
-Footprint LoadAnalysis::footprint(int producer, int level) const {
+Footprint LoadAnalysis::footprint(int producer, int level) {
     const Node &node = problem_.nodes[static_cast<size_t>(producer)];
-    return footprint_of(sites_.level(level).level->regions->of(producer).required(), node.bytes_per_point,
+    return footprint_of(bounds_.of(*sites_.level(level).level, producer).required(), node.bytes_per_point,
                         sites_.of_node(producer).storage_dim);
 }
 
-int64_t LoadAnalysis::allocation_bytes(int producer) const {
+int64_t LoadAnalysis::allocation_bytes(int producer) {
     const Level &site = *sites_.level(sites_.of_node(producer).compute).level;
-    return problem_.nodes[static_cast<size_t>(producer)].bytes_per_point * site.regions->of(producer).volume_computed();
+    return problem_.nodes[static_cast<size_t>(producer)].bytes_per_point * bounds_.of(site, producer).volume_computed();
 }
 
 }  // namespace halidegym

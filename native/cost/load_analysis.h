@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "cost/distant_bounds.h"
 #include "cost/load_table.h"
 #include "cost/marked.h"
 #include "cost/sites.h"
@@ -76,13 +77,14 @@ private:
     bool insert(int node);
     void look_through(int inlined);
     LoadKind kind(const Load &load, int vectorized_loop) const;
-    Footprint reads_of(int producer, const Reference &reference) const;
-    Footprint footprint(int producer, int level) const;
-    int64_t allocation_bytes(int producer) const;
+    Footprint reads_of(int producer, const Reference &reference);
+    Footprint footprint(int producer, int level);
+    int64_t allocation_bytes(int producer);
 
     const Problem &problem_;
     const Sites &sites_;
     LoadTable table_;
+    DistantBounds bounds_;
 
     // Of the walk in progress; kept for their storage.
     std::vector<int> pending_;       // stages, a stack

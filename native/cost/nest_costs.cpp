@@ -10,7 +10,7 @@ namespace halidegym {
 namespace {
 
 // So many that most parents need no more, and few enough to search.
-constexpr size_t max_variants = 48;
+constexpr size_t max_variants = 128;
 
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 

@@ -24,9 +24,9 @@ bool contains(const std::vector<uint64_t> &bits, int node) {
 
 Sites::Sites(const Problem &problem)
     : problem_(problem), num_words_((problem.nodes.size() + 63) / 64), producers_(problem.nodes.size() * num_words_),
-      nodes_(problem.nodes.size()), stages_(problem.stages.size()), parents_stages_(problem.stages.size()),
-      changed_nodes_(problem.nodes.size()), changed_stages_(problem.stages.size()), to_presume_(num_words_),
-      matter_(num_words_) {
+      sources_(problem.nodes.size()), asked_(producers_.size()), nodes_(problem.nodes.size()),
+      stages_(problem.stages.size()), parents_stages_(problem.stages.size()), changed_nodes_(problem.nodes.size()),
+      changed_stages_(problem.stages.size()), to_presume_(num_words_), matter_(num_words_) {
     for (const Node &node : problem.nodes) {
         std::vector<Consumer> &consumers = consumers_.emplace_back();
         for (const int e : node.outgoing) {
@@ -59,12 +59,10 @@ void Sites::locate(const Level &root) {
             sites = {NodeSites::Status::Unscheduled, 0, 0, -1};
         } else {
             sites = {};
-            insert(to_presume_, node.id);
         }
     }
     std::fill(stages_.begin(), stages_.end(), StageSites{});
     std::fill(replaced_by_.begin(), replaced_by_.end(), -1);
-    asked_ = producers_;
     add(root, -1);
     settle(root, 0);
     for (const LevelRef &block : root.children) {
@@ -73,8 +71,10 @@ void Sites::locate(const Level &root) {
     }
     levels_.front().end = num_parents_levels_ = end();
     replaced_by_.resize(std::max(replaced_by_.size(), levels_.size()), -1);
-    presume_sites();
+    find_sources();
     find_what_matters();
+    to_presume_ = matter_;
+    presume_sites();
     parents_nodes_ = nodes_;
     parents_stages_ = stages_;
     parents_most_inlined_calls_ = most_inlined_calls_;
@@ -239,10 +239,29 @@ int64_t Sites::tasks(const Level &level) const {
     return tasks;
 }
 
+// A Func of a single consumer, say, has that one's site whatever it is, unless the next decision may schedule it. Funcs
+// are scheduled in their order, which has consumers before producers.
+void Sites::find_sources() {
+    bool may_be_next = true;
+    for (const Node &node : problem_.nodes) {
+        auto &[sources, are_one] = sources_[static_cast<size_t>(node.id)];
+        sources.clear();
+        are_one = false;
+        if (node.is_input || of_node(node.id).is_scheduled()) continue;
+        for (const Consumer &consumer : consumers_[static_cast<size_t>(node.id)]) {
+            const Sources &further = sources_[static_cast<size_t>(consumer.node)];
+            sources.push_back(further.are_one ? further.consumers.front() : consumer);
+        }
+        const auto is_first = [&](const Consumer &source) { return source.stage == sources.front().stage; };
+        are_one = !std::exchange(may_be_next, false) && !node.is_output && std::ranges::all_of(sources, is_first);
+    }
+}
+
 // Funcs that are not scheduled and that a stage calls which is, or which the next decision may schedule; and those that
-// their sites follow from. Funcs are scheduled in their order.
+// their sites follow from.
 void Sites::find_what_matters() {
-    std::fill(matter_.begin(), matter_.end(), 0);
+    std::ranges::fill(matter_, 0);
+    std::ranges::fill(asked_, 0);
     bool may_be_next = true;
     for (const Node &node : problem_.nodes) {
         const bool is_scheduled = of_node(node.id).is_scheduled();
@@ -252,12 +271,11 @@ void Sites::find_what_matters() {
     }
     for (auto node = problem_.nodes.rbegin(); node != problem_.nodes.rend(); ++node) {
         if (!contains(matter_, node->id)) continue;
-        for (const Consumer &consumer : consumers_[static_cast<size_t>(node->id)]) {
-            insert(matter_, consumer.node);
+        for (const Consumer &source : sources_[static_cast<size_t>(node->id)].consumers) {
+            insert(matter_, source.node);
+            asked_[static_cast<size_t>(source.node) * num_words_ + static_cast<size_t>(node->id) / 64] |=
+                uint64_t{1} << (node->id % 64);
         }
-    }
-    for (size_t i = 0; i < asked_.size(); i++) {
-        asked_[i] = producers_[i] & matter_[i % num_words_];
     }
 }
 
@@ -293,7 +311,7 @@ void Sites::ask_producers(int node) {
 
 int Sites::presumed_site(int node) const {
     int site = -1;
-    for (const Consumer &consumer : consumers_[static_cast<size_t>(node)]) {
+    for (const Consumer &consumer : sources_[static_cast<size_t>(node)].consumers) {
         const int innermost = of_stage(consumer.stage).innermost;
         const int next = current(innermost >= 0 ? innermost : of_node(consumer.node).compute);
         site = site < 0 ? next : meet(next, site);

@@ -112,6 +112,7 @@ private:
     NodeSites &change_node(int node);
     StageSites &change_stage(int stage);
     int64_t tasks(const Level &level) const;
+    void find_sources();
     void find_what_matters();
     void presume_sites();
     int presumed_site(int node) const;
@@ -124,12 +125,19 @@ private:
         int stage;
         int node;
     };
+    // What the presumed site of a Func follows from: its consumers, but for those whose own site is sure to be that of
+    // one of theirs, in whose place that one stands.
+    struct Sources {
+        std::vector<Consumer> consumers;
+        bool are_one = false;
+    };
 
     const Problem &problem_;
     std::vector<std::vector<Consumer>> consumers_;  // by node
     size_t num_words_;                              // of 64 nodes, one bit each
     std::vector<uint64_t> producers_;               // by node, words: what any of its stages calls
-    std::vector<uint64_t> asked_;                   // of these, whose presumed sites rows of a child can depend on
+    std::vector<Sources> sources_;                  // by node, of those that are not scheduled
+    std::vector<uint64_t> asked_;  // by node, words: of which it is a source, if rows of a child can depend on them
     std::vector<NestLevel> levels_;
     std::vector<NodeSites> nodes_, parents_nodes_;
     std::vector<StageSites> stages_, parents_stages_;

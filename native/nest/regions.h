@@ -93,9 +93,11 @@ public:
     Regions &operator=(const Regions &) = delete;
 
     const Bound &of(int node) const {
-        const Bound *known = bounds_[static_cast<size_t>(node)].load(std::memory_order_acquire);
+        const Bound *known = this->known(node);
         return known != nullptr ? *known : derived(node);
     }
+    // Null if nobody has asked for it yet.
+    const Bound *known(int node) const { return bounds_[static_cast<size_t>(node)].load(std::memory_order_acquire); }
 
     // Becomes that of another level, of any problem, in the memory that it has. Nobody else may refer to it.
     void reuse(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops);

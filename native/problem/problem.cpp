@@ -1,6 +1,7 @@
 #include "problem/problem.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <string>
 #include <type_traits>
@@ -10,6 +11,8 @@
 namespace halidegym {
 
 namespace {
+
+constexpr int many_funcs = 8;  // what follows through fewer takes no longer to derive than to look up
 
 void set_bit(std::vector<uint64_t> &bits, int index) {
     bits[static_cast<size_t>(index) / 64] |= uint64_t{1} << (index % 64);
@@ -52,6 +55,29 @@ void find_upstream(Problem &problem) {
                     merge_bits(stage.upstream, problem.stage(producer, k).upstream);
                 }
             }
+        }
+    }
+}
+
+// The Funcs between a stage and a producer are upstream of the one and downstream of the other.
+void find_distant(Problem &problem) {
+    const size_t words = (problem.nodes.size() + 63) / 64;
+    std::vector<uint64_t> downstream(words);
+    for (Stage &stage : problem.stages) {
+        stage.distant.assign(words, 0);
+    }
+    for (const Node &node : problem.nodes) {
+        std::ranges::fill(downstream, 0);
+        for (const Stage &stage : problem.stages) {
+            if (stage.is_downstream_of(node.id)) set_bit(downstream, stage.node);
+        }
+        for (Stage &stage : problem.stages) {
+            if (!stage.is_downstream_of(node.id)) continue;
+            int between = 0;
+            for (size_t word = 0; word < words; word++) {
+                between += std::popcount(stage.upstream[word] & downstream[word]);
+            }
+            if (between >= many_funcs) set_bit(stage.distant, node.id);
         }
     }
 }
@@ -131,6 +157,7 @@ bool Problem::is_portable() const {
 void Problem::derive() {
     list_edges(*this);
     find_upstream(*this);
+    find_distant(*this);
     lay_out_bounds(*this);
     write_bound_rules(*this);
 }
