@@ -1,6 +1,6 @@
 """The agent, the suite and the commands of docs/how-to/your-own-agent.md work.
 
-Here with one seed and no measurements; tests/docs/test_pages.py runs the page as it is printed.
+Here with one seed and budget and no measurements; tests/docs/test_pages.py runs the page as it is printed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def run(folder: Path, *commands: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "my_agent.py").write_text(fenced("python"))
-    less = {"seeds": [0], "measurement": None}
+    less = {"seeds": [0], "budgets": [{"evaluations": 200}], "measurement": None}
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(yaml.safe_load(fenced("yaml")) | less))
     return tmp_path
 
