@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +16,6 @@ from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import GuidanceOptions, GuidedSpace, InvalidParameter, Policy, SearchResult, Space
 
 _DEFAULTS = GuidanceOptions()
@@ -73,17 +73,9 @@ class GuidedAgent(NativeSearch):
             seed=seed,
         )
 
-    def search(
-        self,
-        problem: SchedulingProblem,
-        budget: Budget,
-        seed: int,
-        on_progress: OnProgress | None = None,
-        timer: Timer | None = None,
-    ) -> Plan:
-        """Do what `plan` does; see `Agent.search`."""
+    def _plan(self, problem: SchedulingProblem, seed: int, search: Callable[[Space], SearchResult]) -> Plan:
         load_network(self.policy)  # like the weights of the cost model, before the clock starts
-        return super().search(problem, budget, seed, on_progress, timer)
+        return super()._plan(problem, seed, search)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         start = time.perf_counter()

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 from halidegym.agents import SGBS, ExhaustiveSearch, GuidedReplay, PolicyAgent, PolicyGuidedMCTS, RandomSearch
+from halidegym.agents.learned import policies
 from halidegym.agents.learned.guided import GuidedAgent
 from halidegym.agents.learned.policies import load_network
+from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.envs import pipelines
 from halidegym.envs.pipelines import toys
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -183,6 +185,22 @@ def test_the_seconds_pay_for_what_comes_before_the_search(
     monkeypatch.setattr(GuidedAgent, "_guided", slowly)
     plan = GuidedReplay(policy=policy, shortlist=0).plan(harris, seconds=0.3)
     assert plan.ended_by == "budget" and plan.evaluations == 1
+
+
+def test_but_not_for_reading_the_policy(
+    policy: Path, harris: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unread = tmp_path / "unread.npz"
+    unread.write_bytes(policy.read_bytes())
+    read = policies.load_policy_file
+
+    def slowly(path: Path) -> PolicyFile:
+        time.sleep(0.3)
+        return read(path)
+
+    monkeypatch.setattr(policies, "load_policy_file", slowly)
+    plan = GuidedReplay(policy=unread, shortlist=0).plan(harris, seconds=0.3)
+    assert plan.ended_by == "budget" and plan.evaluations is not None and plan.evaluations > 1
 
 
 @pytest.mark.parametrize("selection", ["uct", "puct"])
