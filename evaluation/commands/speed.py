@@ -30,11 +30,30 @@ _NAMES = (
     *("max_filter", "stencil_chain", "camera_pipe"),
 )
 _ENVIRONMENTS = ("toy_blur", "harris", "camera_pipe")
-_TOYS_IN_VECTOR, _OTHERS_IN_VECTOR = 256, 16
 _THREADS = 2
 _POOL = 64
-_CART_POLE, _SYNCHRONOUS = "CartPole-v1", "SyncVectorEnv"
+_CART_POLE, _SYNCHRONOUS, _NATIVE = "CartPole-v1", "SyncVectorEnv", "_core.VectorEnvironment"
 _COLUMNS = ("part", "pipeline", "quantity", "median", "least", "greatest")
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The sizes of vectors of environments.
+
+    Attributes:
+        size: of one that `gym.make_vec` makes.
+        native_size: of one below Python.
+        small_room: decisions that an observation has room for, where it has less than by default.
+    """
+
+    size: int
+    native_size: int
+    small_room: int
+
+
+# The small room holds all decisions of any toy; of the others, it is what learners take.
+_TOYS = Vectors(size=256, native_size=256, small_room=64)
+_OTHERS = Vectors(size=16, native_size=64, small_room=256)
 
 
 @dataclass(frozen=True)
@@ -131,33 +150,44 @@ def _against_evaluations(
 
 def _environment(run: Run) -> Iterator[Measurement]:
     for name in run.environments:
-        count = _TOYS_IN_VECTOR if name.startswith("toy_") else _OTHERS_IN_VECTOR
-        single, together = "gym.make", f"gym.make_vec of {count}"
-        loops = {
-            _CART_POLE: environment_speed.cart_pole(),
-            single: environment_speed.schedules(name),
-            together: environment_speed.vector(name, num_envs=count),
-            f"{together}, copy=False": environment_speed.vector(name, num_envs=count, copy=False),
-            f"{_SYNCHRONOUS} of {count}": environment_speed.synchronous(name, num_envs=count),
-        }
-        by_threads = {
-            threads: environment_speed.vector(name, num_envs=count, threads=threads, clock=time.perf_counter)
-            for threads in (1, _THREADS)
-        }
-        measured = _in_turns(run, {**loops, **{f"threads={key}": loop for key, loop in by_threads.items()}})
-        for what in loops:
-            yield Measurement("environment", name, f"{what}: steps / s", measured[what])
-            if what != _CART_POLE:
-                yield Measurement("environment", name, f"{what} / {_CART_POLE}", measured[what] / measured[_CART_POLE])
-        for other in (single, f"{_SYNCHRONOUS} of {count}"):
-            yield Measurement("environment", name, f"{together} / {other}", measured[together] / measured[other])
-        threads_ratio = measured[f"threads={_THREADS}"] / measured["threads=1"]
-        yield Measurement("environment", name, f"{together}, {_THREADS} threads / 1", threads_ratio)
+        yield from _beside_cart_pole(run, name, _TOYS if name.startswith("toy_") else _OTHERS)
     pool, apart = f"pool={_POOL}", "the same pipelines, each alone"
     measured = _in_turns(run, {pool: environment_speed.pooled(_POOL), apart: environment_speed.pooled_apart(_POOL)})
     for what, steps in measured.items():
         yield Measurement("environment", "random", f"{what}: steps / s", steps)
     yield Measurement("environment", "random", f"{pool} / {apart}", measured[pool] / measured[apart])
+
+
+def _beside_cart_pole(run: Run, name: str, vectors: Vectors) -> Iterator[Measurement]:
+    count, room = vectors.size, vectors.small_room
+    single, synchronous = "gym.make", f"{_SYNCHRONOUS} of {count}"
+    together, native = f"gym.make_vec of {count}", f"{_NATIVE} of {vectors.native_size}"
+    vector = partial(environment_speed.vector, name, num_envs=count)
+    native_vector = partial(environment_speed.native_vector, name, num_envs=vectors.native_size)
+    loops = {
+        _CART_POLE: environment_speed.cart_pole(),
+        single: environment_speed.schedules(name),
+        together: vector(),
+        f"{together}, copy=False": vector(copy=False),
+        f"{together}, copy=False, max_decisions={room}": vector(copy=False, max_decisions=room),
+        native: native_vector(),
+        synchronous: environment_speed.synchronous(name, num_envs=count),
+    }
+    by_clock = {
+        f"{what}, threads={threads}": make(threads=threads, clock=time.perf_counter)
+        for what, make in {together: vector, native: native_vector}.items()
+        for threads in (1, _THREADS)
+    }
+    measured = _in_turns(run, {**loops, **by_clock})
+    for what in loops:
+        yield Measurement("environment", name, f"{what}: steps / s", measured[what])
+        if what != _CART_POLE:
+            yield Measurement("environment", name, f"{what} / {_CART_POLE}", measured[what] / measured[_CART_POLE])
+    for other in (single, synchronous):
+        yield Measurement("environment", name, f"{together} / {other}", measured[together] / measured[other])
+    for what in (together, native):
+        ratio = measured[f"{what}, threads={_THREADS}"] / measured[f"{what}, threads=1"]
+        yield Measurement("environment", name, f"{what}, {_THREADS} threads / 1", ratio)
 
 
 def _in_turns(run: Run, loops: Mapping[str, environment_speed.Loop]) -> Mapping[str, Spread]:
@@ -224,9 +254,10 @@ def speed(
     of the plugin's settings (with or without its memoization of features) counts. "growth" is the time of an evaluation
     on pipelines of 13, 38, 76 and 104 Funcs. "network" is rows through the network alone, and rows of features alone.
     "allocations" are calls of operator new for an evaluation and for a rollout, exact counts. "search" is random rollouts,
-    and simulations of tree search. "environment" is steps of HalideSchedule-v0 and of vectors of environments with one
-    and two threads, on three pipelines without a PIPELINE, beside Gymnasium's CartPole-v1 and its synchronous vectors; and
-    of generated pipelines from a warm pool beside the same pipelines each alone.
+    and simulations of tree search. "environment" is steps of HalideSchedule-v0 and of vectors of environments, those of
+    Gymnasium and those below Python, with one and two threads, on three pipelines without a PIPELINE, beside Gymnasium's
+    CartPole-v1 and its synchronous vectors; and of generated pipelines from a warm pool beside the same pipelines each
+    alone.
 
     Rates are per second of CPU time of one thread; threads are compared by the clock, so on an idle machine. Rows, rollouts
     and simulations are beside evaluations of a beam of 4 with one pass. The exit status is 1 if a cost or a number of
@@ -255,7 +286,7 @@ def _steps(parts: Sequence[str], pipelines: int, environments: int, rounds: int)
         "network": 3 * rounds * pipelines,
         "allocations": pipelines,
         "search": 3 * rounds * pipelines,
-        "environment": (7 * environments + 2) * rounds,
+        "environment": (11 * environments + 2) * rounds,
     }
     return sum(steps[part] for part in parts)
 

@@ -20,6 +20,7 @@ from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.envs.problem_pool import ProblemPool
 from halidegym.envs.registration import HALIDE_SCHEDULE
 from halidegym.evaluation.studies.search_speed import in_turns
+from halidegym.native import _core
 
 Clock = Callable[[], float]
 Loop = Callable[[float], float]
@@ -42,7 +43,13 @@ def schedules(pipeline: str) -> Loop:
 
 
 def vector(
-    pipeline: str, *, num_envs: int = 16, threads: int = 1, copy: bool = True, clock: Clock = time.process_time
+    pipeline: str,
+    *,
+    num_envs: int = 16,
+    threads: int = 1,
+    copy: bool = True,
+    max_decisions: int = _MAX_DECISIONS,
+    clock: Clock = time.process_time,
 ) -> Loop:
     """Steps of all environments of `gym.make_vec`, which resets in the same step.
 
@@ -55,9 +62,35 @@ def vector(
         autoreset_mode="SameStep",
         threads=threads,
         copy=copy,
-        **_ARGUMENTS,
+        **{**_ARGUMENTS, "max_decisions": max_decisions},
     )
-    return _together(envs, clock)
+    return _together(envs, clock, max_decisions)
+
+
+def native_vector(pipeline: str, *, num_envs: int = 16, threads: int = 1, clock: Clock = time.process_time) -> Loop:
+    """Steps of all environments of `_core.VectorEnvironment`: observations, masks and costs, but nothing of Gymnasium.
+
+    Threads are compared by the wall clock, as above.
+    """
+    env = gym.make(HALIDE_SCHEDULE, pipeline=pipeline, **_ARGUMENTS).unwrapped
+    assert isinstance(env, HalideSchedule)
+    problem = env.prepared_problem
+    envs = _core.VectorEnvironment(env.observation_shape, num_envs=num_envs, threads=threads)
+    _ = envs.observation  # from here on, each call keeps it up to date
+    rng, everyone = np.random.default_rng(0), np.ones(num_envs, np.bool_)
+    num_legal, terminated = envs.num_legal_decisions, envs.terminated
+
+    def step() -> None:
+        actions = (rng.random(num_envs) * np.minimum(num_legal, _MAX_DECISIONS)).astype(np.int64)
+        envs.step(actions, everyone)
+        if np.count_nonzero(terminated):
+            envs.restart(terminated)
+
+    def loop(seconds: float) -> float:
+        envs.start([problem.initial_state] * num_envs, [problem.reference_cost] * num_envs)
+        return _rate(step, num_envs, seconds, clock)
+
+    return loop
 
 
 def synchronous(pipeline: str, *, num_envs: int = 16) -> Loop:
@@ -72,6 +105,7 @@ def synchronous(pipeline: str, *, num_envs: int = 16) -> Loop:
             **_ARGUMENTS,
         ),
         time.process_time,
+        _MAX_DECISIONS,
     )
 
 
@@ -109,21 +143,32 @@ def alternate(loops: Mapping[str, Loop], *, rounds: int = 5, seconds: float = 0.
     return {name: list(rates.values[1:]) for name, rates in measured.items()}
 
 
-def _together(envs: gym.vector.VectorEnv[Any, Any, Any], clock: Clock) -> Loop:
+def _together(envs: gym.vector.VectorEnv[Any, Any, Any], clock: Clock, max_decisions: int) -> Loop:
     rng, num_envs = np.random.default_rng(0), envs.num_envs
-    steps_per_look = 1 + _STEPS_PER_LOOK // num_envs
+    infos: dict[str, Any] = {}
+
+    def step() -> None:
+        nonlocal infos
+        num_actions = np.minimum(infos["num_legal_decisions"], max_decisions)
+        infos = envs.step((rng.random(num_envs) * num_actions).astype(np.int64))[4]
 
     def loop(seconds: float) -> float:
+        nonlocal infos
         _, infos = envs.reset(seed=0)
-        steps, start = 0, clock()
-        while (elapsed := clock() - start) < seconds:
-            for _ in range(steps_per_look):
-                num_actions = np.minimum(infos["num_legal_decisions"], _MAX_DECISIONS)
-                infos = envs.step((rng.random(num_envs) * num_actions).astype(np.int64))[4]
-            steps += num_envs * steps_per_look
-        return steps / elapsed
+        return _rate(step, num_envs, seconds, clock)
 
     return loop
+
+
+def _rate(step: Callable[[], None], num_envs: int, seconds: float, clock: Clock) -> float:
+    """Steps of environments per second, of which each call takes one in all of them."""
+    steps_per_look = 1 + _STEPS_PER_LOOK // num_envs
+    steps, start = 0, clock()
+    while (elapsed := clock() - start) < seconds:
+        for _ in range(steps_per_look):
+            step()
+        steps += num_envs * steps_per_look
+    return steps / elapsed
 
 
 def _single(env: gym.Env[Any, Any], num_actions: Callable[[dict[str, Any]], int]) -> Loop:

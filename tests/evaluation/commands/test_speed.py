@@ -68,7 +68,7 @@ def test_parts_are_measured_and_written(tmp_path: Path) -> None:
 
 
 def test_environments_are_compared_with_cart_pole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed_command, "_TOYS_IN_VECTOR", 8)
+    monkeypatch.setattr(speed_command, "_TOYS", speed_command.Vectors(size=8, native_size=6, small_room=32))
     monkeypatch.setattr(speed_command, "_POOL", 3)
     result = speed("toy_blur", "--part", "environment", *QUICK)
     assert result.exit_code == 0, result.output
@@ -76,9 +76,12 @@ def test_environments_are_compared_with_cart_pole(monkeypatch: pytest.MonkeyPatc
         "gym.make / CartPole-v1",
         "gym.make_vec of 8 / CartPole-v1",
         "gym.make_vec of 8, copy=False: steps / s",
+        "gym.make_vec of 8, copy=False, max_decisions=32 / CartPole-v1",
+        "_core.VectorEnvironment of 6 / CartPole-v1",
         "gym.make_vec of 8 / gym.make",
         "gym.make_vec of 8 / SyncVectorEnv of 8",
         "gym.make_vec of 8, 2 threads / 1",
+        "_core.VectorEnvironment of 6, 2 threads / 1",
         "pool=3 / the same pipelines, each alone",
     ):
         assert quantity in result.output

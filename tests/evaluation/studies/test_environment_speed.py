@@ -10,7 +10,8 @@ def test_all_loops_take_steps() -> None:
         "CartPole-v1": environment_speed.cart_pole(),
         "single": environment_speed.schedules("toy_blur"),
         "vector": environment_speed.vector("toy_blur", num_envs=8, threads=2),
-        "views": environment_speed.vector("toy_blur", num_envs=8, copy=False),
+        "views": environment_speed.vector("toy_blur", num_envs=8, copy=False, max_decisions=2),
+        "native": environment_speed.native_vector("toy_blur", num_envs=8, threads=2),
         "pool": environment_speed.pooled(3),
         "apart": environment_speed.pooled_apart(3),
     }
