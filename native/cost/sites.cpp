@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -10,31 +9,19 @@
 
 namespace halidegym {
 
-namespace {
-
-void insert(std::vector<uint64_t> &bits, int node) {
-    bits[static_cast<size_t>(node) / 64] |= uint64_t{1} << (node % 64);
-}
-
-bool contains(const std::vector<uint64_t> &bits, int node) {
-    return (bits[static_cast<size_t>(node) / 64] >> (node % 64)) & 1;
-}
-
-}  // namespace
-
 Sites::Sites(const Problem &problem)
-    : problem_(problem), num_words_((problem.nodes.size() + 63) / 64), producers_(problem.nodes.size() * num_words_),
-      sources_(problem.nodes.size()), asked_(producers_.size()), nodes_(problem.nodes.size()),
-      stages_(problem.stages.size()), parents_stages_(problem.stages.size()), changed_nodes_(problem.nodes.size()),
-      changed_stages_(problem.stages.size()), to_presume_(num_words_), matter_(num_words_) {
+    : problem_(problem), num_words_(node_bits::num_words(problem.nodes.size())),
+      producers_(problem.nodes.size() * num_words_), sources_(problem.nodes.size()), asked_(producers_.size()),
+      nodes_(problem.nodes.size()), stages_(problem.stages.size()), parents_stages_(problem.stages.size()),
+      changed_nodes_(problem.nodes.size()), changed_stages_(problem.stages.size()), to_presume_(num_words_),
+      matter_(num_words_) {
     for (const Node &node : problem.nodes) {
         std::vector<Consumer> &consumers = consumers_.emplace_back();
         for (const int e : node.outgoing) {
             const int stage = problem.edges[static_cast<size_t>(e)].consumer_stage;
             const int consumer = problem.stages[static_cast<size_t>(stage)].node;
             consumers.push_back({stage, consumer});
-            producers_[static_cast<size_t>(consumer) * num_words_ + static_cast<size_t>(node.id) / 64] |=
-                uint64_t{1} << (node.id % 64);
+            node_bits::insert(set_of(producers_, consumer), node.id);
         }
     }
 }
@@ -266,15 +253,13 @@ void Sites::find_what_matters() {
     for (const Node &node : problem_.nodes) {
         const bool is_scheduled = of_node(node.id).is_scheduled();
         if (!is_scheduled && (node.is_input || !std::exchange(may_be_next, false))) continue;
-        const auto producers = producers_.begin() + static_cast<std::ptrdiff_t>(num_words_) * node.id;
-        std::transform(matter_.begin(), matter_.end(), producers, matter_.begin(), std::bit_or());
+        node_bits::unite(matter_, set_of(producers_, node.id));
     }
     for (auto node = problem_.nodes.rbegin(); node != problem_.nodes.rend(); ++node) {
-        if (!contains(matter_, node->id)) continue;
+        if (!node_bits::contains(matter_, node->id)) continue;
         for (const Consumer &source : sources_[static_cast<size_t>(node->id)].consumers) {
-            insert(matter_, source.node);
-            asked_[static_cast<size_t>(source.node) * num_words_ + static_cast<size_t>(node->id) / 64] |=
-                uint64_t{1} << (node->id % 64);
+            node_bits::insert(matter_, source.node);
+            node_bits::insert(set_of(asked_, source.node), node->id);
         }
     }
 }
@@ -303,10 +288,7 @@ void Sites::presume_sites() {
 }
 
 void Sites::ask_producers(int node) {
-    const uint64_t *asked = asked_.data() + static_cast<size_t>(node) * num_words_;
-    for (size_t word = 0; word < num_words_; word++) {
-        to_presume_[word] |= asked[word];
-    }
+    node_bits::unite(to_presume_, set_of(asked_, node));
 }
 
 int Sites::presumed_site(int node) const {

@@ -119,6 +119,10 @@ private:
     void ask_producers(int node);
     int meet(int a, int b) const;
     int parent(int position) const { return current(level(position).parent); }
+    // One of the sets by node.
+    std::span<uint64_t> set_of(std::vector<uint64_t> &sets, int node) const {
+        return {sets.data() + static_cast<size_t>(node) * num_words_, num_words_};
+    }
 
     // A stage of a Func that reads another one.
     struct Consumer {
@@ -134,10 +138,10 @@ private:
 
     const Problem &problem_;
     std::vector<std::vector<Consumer>> consumers_;  // by node
-    size_t num_words_;                              // of 64 nodes, one bit each
-    std::vector<uint64_t> producers_;               // by node, words: what any of its stages calls
+    size_t num_words_;                              // of node_bits
+    std::vector<uint64_t> producers_;               // by node: what any of its stages calls
     std::vector<Sources> sources_;                  // by node, of those that are not scheduled
-    std::vector<uint64_t> asked_;  // by node, words: of which it is a source, if rows of a child can depend on them
+    std::vector<uint64_t> asked_;  // by node: of which it is a source, if rows of a child can depend on them
     std::vector<NestLevel> levels_;
     std::vector<NodeSites> nodes_, parents_nodes_;
     std::vector<StageSites> stages_, parents_stages_;
@@ -150,8 +154,8 @@ private:
     std::vector<int> replaced_, replaced_blocks_;
     std::vector<Kept> kept_;
     MarkedSet changed_nodes_, changed_stages_;
-    std::vector<uint64_t> to_presume_;  // bit per node
-    std::vector<uint64_t> matter_;      // bit per node, while what is asked is found
+    std::vector<uint64_t> to_presume_;  // node_bits
+    std::vector<uint64_t> matter_;      // node_bits, while what is asked is found
     int64_t most_inlined_calls_ = 0;
     int64_t parents_most_inlined_calls_ = 0;
 };

@@ -76,17 +76,7 @@ public:
                    ? (first_[word] >> (node % 64)) & 1
                    : word - first_.size() < more_.size() && (more_[word - first_.size()] >> (node % 64)) & 1;
     }
-    NodeSet &operator|=(const NodeSet &other) {
-        for (size_t i = 0; i < first_.size(); i++) {
-            first_[i] |= other.first_[i];
-        }
-        more_.resize(std::max(more_.size(), other.more_.size()));
-        for (size_t i = 0; i < other.more_.size(); i++) {
-            more_[i] |= other.more_[i];
-        }
-        return *this;
-    }
-    // Of 64 bits each.
+    // Those of node_bits.
     void add_words(std::span<const uint64_t> words) {
         for (size_t i = 0; i < words.size() && i < first_.size(); i++) {
             first_[i] |= words[i];

@@ -133,7 +133,7 @@ Regions::~Regions() {
 }
 
 void Regions::set_own(const Stage &stage, const Bound &own, std::span<const Span> loops) {
-    upstream_ = stage.upstream.data();
+    upstream_ = stage.upstream;
     own_ = own;
     std::copy(loops.begin(), loops.end(), own_.mutable_loops(stage.index).begin());
     own_node_ = stage.node;

@@ -116,7 +116,7 @@ private:
 
     // Whether it lies between the level and what it reads.
     bool counts(const BoundRules::Consumer &consumer) const {
-        return stage_ < 0 || consumer.stage == stage_ || ((upstream_[consumer.node / 64] >> (consumer.node % 64)) & 1);
+        return stage_ < 0 || consumer.stage == stage_ || node_bits::contains(upstream_, consumer.node);
     }
     const Bound &derived(int node) const;
     Bound &add(int node) const;
@@ -125,7 +125,7 @@ private:
 
     const Problem *problem_;                            // kept alive by the state
     int stage_;                                         // -1 at the root
-    const uint64_t *upstream_ = nullptr;                // of the stage: bit per node
+    std::span<const uint64_t> upstream_;                // node_bits, of the stage
     Bound own_;                                         // meaningless at the root
     int own_node_ = -1;                                 // that it is about
     mutable KnownBounds bounds_;                        // by node id, null until asked for; or more

@@ -14,16 +14,6 @@ namespace {
 
 constexpr int many_funcs = 8;  // what follows through fewer takes no longer to derive than to look up
 
-void set_bit(std::vector<uint64_t> &bits, int index) {
-    bits[static_cast<size_t>(index) / 64] |= uint64_t{1} << (index % 64);
-}
-
-void merge_bits(std::vector<uint64_t> &bits, const std::vector<uint64_t> &others) {
-    for (size_t i = 0; i < bits.size(); i++) {
-        bits[i] |= others[i];
-    }
-}
-
 void list_edges(Problem &problem) {
     for (Node &node : problem.nodes) {
         node.outgoing.clear();
@@ -41,7 +31,7 @@ void list_edges(Problem &problem) {
 // depends on all the stages of its producers, but inherits nothing from earlier stages of its own Func
 // (docs/specification/function-dag.md, section 7).
 void find_upstream(Problem &problem) {
-    const size_t words = (problem.nodes.size() + 63) / 64;
+    const size_t words = node_bits::num_words(problem.nodes.size());
     for (auto node = problem.nodes.rbegin(); node != problem.nodes.rend(); ++node) {
         for (int s = 0; s < node->num_stages; s++) {
             Stage &stage = problem.stages[node->first_stage + s];
@@ -49,10 +39,10 @@ void find_upstream(Problem &problem) {
             stage.upstream.assign(words, 0);
             for (const int edge : stage.incoming) {
                 const Node &producer = problem.nodes[problem.edges[edge].producer];
-                set_bit(stage.producers, producer.id);
-                set_bit(stage.upstream, producer.id);
+                node_bits::insert(stage.producers, producer.id);
+                node_bits::insert(stage.upstream, producer.id);
                 for (int k = 0; k < producer.num_stages; k++) {
-                    merge_bits(stage.upstream, problem.stage(producer, k).upstream);
+                    node_bits::unite(stage.upstream, problem.stage(producer, k).upstream);
                 }
             }
         }
@@ -61,7 +51,7 @@ void find_upstream(Problem &problem) {
 
 // The Funcs between a stage and a producer are upstream of the one and downstream of the other.
 void find_distant(Problem &problem) {
-    const size_t words = (problem.nodes.size() + 63) / 64;
+    const size_t words = node_bits::num_words(problem.nodes.size());
     std::vector<uint64_t> downstream(words);
     for (Stage &stage : problem.stages) {
         stage.distant.assign(words, 0);
@@ -69,7 +59,7 @@ void find_distant(Problem &problem) {
     for (const Node &node : problem.nodes) {
         std::ranges::fill(downstream, 0);
         for (const Stage &stage : problem.stages) {
-            if (stage.is_downstream_of(node.id)) set_bit(downstream, stage.node);
+            if (stage.is_downstream_of(node.id)) node_bits::insert(downstream, stage.node);
         }
         for (Stage &stage : problem.stages) {
             if (!stage.is_downstream_of(node.id)) continue;
@@ -77,7 +67,7 @@ void find_distant(Problem &problem) {
             for (size_t word = 0; word < words; word++) {
                 between += std::popcount(stage.upstream[word] & downstream[word]);
             }
-            if (between >= many_funcs) set_bit(stage.distant, node.id);
+            if (between >= many_funcs) node_bits::insert(stage.distant, node.id);
         }
     }
 }

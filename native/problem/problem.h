@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "problem/expression.h"
+#include "problem/node_bits.h"
 #include "problem/rational.h"
 #include "problem/span.h"
 
@@ -85,19 +86,14 @@ struct Stage {
     int vector_size = 1;
     std::vector<Loop> loops;          // innermost first
     std::vector<int> incoming;        // edge ids, in edge order
-    std::vector<uint64_t> producers;  // bit per node: what it calls
-    std::vector<uint64_t> upstream;   // bit per node: its direct and transitive producers
+    std::vector<uint64_t> producers;  // node_bits: what it calls
+    std::vector<uint64_t> upstream;   // node_bits: its direct and transitive producers
     std::vector<uint64_t> distant;    // of these, the ones that many Funcs lie between
     bool reads_image = false;         // a nonzero ImageCall count of any type
     std::array<int32_t, num_algorithm_features> features{};
 
-    bool is_downstream_of(int node_id) const { return contains(upstream, node_id); }
-    bool is_far_downstream_of(int node_id) const { return contains(distant, node_id); }
-
-private:
-    static bool contains(const std::vector<uint64_t> &nodes, int id) {
-        return (nodes[static_cast<size_t>(id) / 64] >> (id % 64)) & 1;
-    }
+    bool is_downstream_of(int node_id) const { return node_bits::contains(upstream, node_id); }
+    bool is_far_downstream_of(int node_id) const { return node_bits::contains(distant, node_id); }
 };
 
 // What a Func computes of one dimension when a region is required of it (section 4.2).
