@@ -167,6 +167,9 @@ def _interval(
     scores: Matrix | tuple[Matrix, ...], estimate: Callable[..., Matrix], *, over_pipelines: bool = False
 ) -> Interval:
     is_pair = isinstance(scores, tuple)
+    if not any(_varies(each, over_pipelines) for each in (scores if is_pair else (scores,))):
+        (value,) = map(float, estimate(*scores) if is_pair else estimate(scores))
+        return Interval(value, value, value)
     with _seeded():
         values, intervals = _library().get_interval_estimates(
             {"": list(scores) if is_pair else scores},
@@ -176,6 +179,11 @@ def _interval(
         )
     ((low,), (high,)) = intervals[""]
     return Interval(float(values[""][0]), float(low), float(high))
+
+
+def _varies(scores: Matrix, over_pipelines: bool) -> bool:
+    """Whether others can be drawn than there are: other runs of a pipeline, or those of other pipelines."""
+    return bool((scores != (scores[0, 0] if over_pipelines else scores[0])).any())
 
 
 @contextlib.contextmanager
