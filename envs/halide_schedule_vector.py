@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,14 @@ from halidegym.envs import rendering
 from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.envs.observation import Observation, tables
 from halidegym.envs.one_thread import OneThread
-from halidegym.envs.outcome import outcome
+from halidegym.envs.outcome import outcomes
 from halidegym.envs.prepared_problems import draw_index
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.rewards.base import Reward
 from halidegym.envs.vector_arguments import action_indices, check_sizes
 from halidegym.envs.vector_base import SeededVector
-from halidegym.envs.vector_infos import columns
+from halidegym.envs.vector_infos import arrays
 from halidegym.native import _core
 from halidegym.native.checks import check_kind
 
@@ -163,17 +163,14 @@ class HalideScheduleVector(SeededVector[Observation]):
             ended = self._terminated & ~is_over
             self._is_over = is_over | ended
             rewards, last = self._outcomes(ended)
-            infos: dict[str, Any] = {}
             resets = is_over
             if self.autoreset_mode is AutoresetMode.SAME_STEP:
                 resets = ended
                 if last:
-                    infos = self._final(ended, last)
-                    last = {}
+                    last = self._final(ended, last)
             if np.count_nonzero(resets):  # a fifth of the time of any()
                 self._begin(resets)
-            infos.update(self._infos(self._everyone, ~resets))
-            infos.update(columns(last, self.num_envs))
+            infos = {**self._infos(self._everyone, ~resets), **last}
             return self._observation(), rewards, ended, np.zeros(self.num_envs, np.bool_), infos
         finally:
             self._turn.end()
@@ -235,25 +232,26 @@ class HalideScheduleVector(SeededVector[Observation]):
             reference_costs[index] = problem.reference_cost
         self._native.start(states, reference_costs)
 
-    def _outcomes(self, ended: NDArray[np.bool_]) -> tuple[NDArray[np.float64], dict[int, dict[str, Any]]]:
-        """The rewards, and what the last steps of episodes report, by the environment's index."""
+    def _outcomes(self, ended: NDArray[np.bool_]) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """The rewards, and what the last steps of episodes report."""
         rewards = np.zeros(self.num_envs)
-        last: dict[int, dict[str, Any]] = {}
-        indices = ended.nonzero()[0].tolist()
-        for index, cost in zip(indices, self._native.cost[ended].tolist(), strict=True):
-            state = self._native.state(index)
-            known = None if math.isnan(cost) else cost  # no number in a dead end
-            rewards[index], last[index] = outcome(self._problems[index], self.reward, state, known)
-        return rewards, last
+        if not np.count_nonzero(ended):
+            return rewards, {}
+        indices = ended.nonzero()[0]
+        states = dict(zip(indices.tolist(), self._native.states(ended), strict=True))
+        costs = zip(states, self._native.cost[ended].tolist(), strict=True)
+        known = {index: cost for index, cost in costs if not math.isnan(cost)}  # no number in a dead end
+        rewards[indices], told = outcomes(self._problems, self.reward, states, known)
+        return rewards, arrays(told, self.num_envs)
 
     def _observation(self) -> Observation:
         return self._native.copy_observation() if self.copy else self._native.observation
 
-    def _final(self, ended: NDArray[np.bool_], last: Mapping[int, dict[str, Any]]) -> dict[str, Any]:
+    def _final(self, ended: NDArray[np.bool_], last: dict[str, Any]) -> dict[str, Any]:
         """What is told of the last step of episodes that are followed by others at once."""
         observations = np.empty(self.num_envs, object)
         observations[ended] = self._native.copy_rows(ended)
-        information = {**self._infos(ended, ended), **columns(last, self.num_envs)}
+        information = {**self._infos(ended, ended), **last}
         final = {"final_obs": observations, "final_info": information}
         return {**final, **{f"_{key}": ended.copy() for key in final}}
 

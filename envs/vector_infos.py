@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -20,23 +18,26 @@ def columns(rows: Mapping[int, Mapping[str, Any]], num_envs: int) -> dict[str, A
         rows: the information of environments, by their index.
         num_envs: number of all environments.
     """
+    told: dict[str, dict[int, Any]] = {}
+    for index, row in rows.items():
+        for key, value in row.items():
+            told.setdefault(key, {})[index] = value
+    return arrays(told, num_envs)
+
+
+def arrays(told: Mapping[str, Mapping[int, Any]], num_envs: int) -> dict[str, Any]:
+    """The same of what is told by key and index."""
     result: dict[str, Any] = {}
-    everyone = np.fromiter(rows, np.intp, len(rows))
-    for key in dict.fromkeys(chain.from_iterable(rows.values())):
-        told = everyone
-        try:
-            values = list(map(itemgetter(key), rows.values()))
-        except KeyError:
-            told = np.array([index for index, row in rows.items() if key in row], np.intp)
-            values = [row[key] for row in rows.values() if key in row]
+    for key, by_index in told.items():
+        indices, values = np.fromiter(by_index, np.intp, len(by_index)), list(by_index.values())
         if isinstance(values[0], dict):
-            result[key] = columns(dict(zip(told.tolist(), values, strict=True)), num_envs)
+            result[key] = columns(by_index, num_envs)
         else:
             result[key] = column = _empty(values[0], num_envs)
             # NumPy would look into objects that it is given in a list.
-            column[told] = np.fromiter(values, object, len(values)) if column.dtype == object else values
+            column[indices] = np.fromiter(values, object, len(values)) if column.dtype == object else values
         result[f"_{key}"] = mask = np.zeros(num_envs, np.bool_)
-        mask[told] = True
+        mask[indices] = True
     return result
 
 

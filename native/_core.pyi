@@ -1939,6 +1939,12 @@ class VectorEnvironment(_Bound):
         Raises:
             InvalidParameter: the length is not the number of environments.
         """
+    def states(self, chosen: NDArray[np.bool_]) -> list[State]:
+        """The current state of each chosen environment, in their order.
+
+        Raises:
+            InvalidParameter: the length is not the number of environments, or one of the chosen has not begun.
+        """
     def state(self, index: int) -> State:
         """The current state of an environment.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from halidegym.envs.problems.prepared_problem import PreparedProblem
@@ -125,6 +126,17 @@ class Reward(ABC):
             return self.rate_schedule(problem, state, state.cost() if cost is None else cost)
         baseline = self.baseline_time(problem) if self.form == "inverse_time" else 1.0
         return Rating(reward_of(baseline / DEAD_END_SPEEDUP, baseline, self.form), {})
+
+    def rate_all(
+        self, problems: Sequence[PreparedProblem], states: Sequence[State], costs: Sequence[float | None]
+    ) -> tuple[list[float], list[dict[str, Any]]]:
+        """Rate the ends of several episodes, one after another: `reward` and `info` of each.
+
+        Raises:
+            Error: see `baseline_time`.
+        """
+        ratings = [self.rate(*end) for end in zip(problems, states, costs, strict=True)]
+        return [rating.reward for rating in ratings], [rating.info for rating in ratings]
 
     def baseline_plan(self, problem: PreparedProblem) -> ScheduledPlan | None:
         """The schedule that is the baseline of a problem; None if the baseline is a time.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -34,8 +35,24 @@ class RewardByCost(Reward):
 
     def rate_schedule(self, problem: PreparedProblem, state: State, cost: float) -> Rating:
         """Rate a schedule by its cost."""
-        baseline = 1.0 if self.form == "inverse_time" else self.baseline_time(problem)
-        return Rating(reward_of(cost, baseline, self.form), {})
+        return Rating(reward_of(cost, self._baseline(problem), self.form), {})
+
+    def rate_all(
+        self, problems: Sequence[PreparedProblem], states: Sequence[State], costs: Sequence[float | None]
+    ) -> tuple[list[float], list[dict[str, Any]]]:
+        """See `Reward`. Complete schedules are rated without a call for each, which takes a vector most of this time."""
+        if type(self) is not RewardByCost or None in costs:  # whoever derives from it may rate in another way
+            return super().rate_all(problems, states, costs)
+        baselines = {problem: self._baseline(problem) for problem in set(problems)}
+        rewards = [
+            reward_of(cost, baselines[problem], self.form)
+            for problem, cost in zip(problems, costs, strict=True)
+            if cost is not None
+        ]
+        return rewards, [{}] * len(rewards)
+
+    def _baseline(self, problem: PreparedProblem) -> float:
+        return 1.0 if self.form == "inverse_time" else self.baseline_time(problem)
 
 
 class CostModelReward(ScheduleReward):

@@ -28,6 +28,14 @@ public:
         return {reinterpret_cast<T *>(fields(arrays_[i])->data), static_cast<size_t>(size)};
     }
 
+    // Keeps the place of the i-th array, which the caller puts into each copy.
+    void leave_out(size_t i, const pybind11::str &name) {
+        if (i == arrays_.size()) {
+            arrays_.push_back(nullptr);
+            dict_[name] = pybind11::none();
+        }
+    }
+
     // For the caller.
     pybind11::dict copy() const { return copy_of(dict_); }
 
@@ -50,7 +58,7 @@ private:
                                         Api::NPY_ARRAY_OWNDATA_ | Api::NPY_ARRAY_ALIGNED_ | Api::NPY_ARRAY_WRITEABLE_;
 
     pybind11::dict dict_;
-    std::vector<PyObject *> arrays_;  // of the dict
+    std::vector<PyObject *> arrays_;  // of the dict; null: left out
 };
 
 }  // namespace halidegym

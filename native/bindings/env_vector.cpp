@@ -3,10 +3,12 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "bindings/array_dict.h"
 #include "bindings/native_work.h"
 #include "bindings/observation_arrays.h"
 #include "bindings/topics.h"
@@ -28,64 +30,12 @@ std::span<const T> view(const Argument<T> &array) {
     return {array.data(), static_cast<size_t>(array.size())};
 }
 
-// A part of the batch as an array that only the environments write, and that keeps them alive.
-template <typename T>
-py::array read_only_view(const py::object &owner, std::span<T> part, std::vector<py::ssize_t> shape) {
-    py::array array(py::dtype::of<std::remove_const_t<T>>(), std::move(shape), part.data(), owner);
-    py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
-    return array;
-}
-
-// A member of the batch that holds a value for each environment.
-template <typename Member>
-auto column(Member member) {
-    return [member](const py::object &self) {
-        const Batch &batch = self.cast<const VectorEnvironment &>().batch();
-        return read_only_view(self, std::span(&(batch.*member)[0], batch.size()),
-                              {static_cast<py::ssize_t>(batch.size())});
-    };
-}
-
-py::dict observation(const py::object &self) {
-    auto &environment = self.cast<VectorEnvironment &>();
-    const auto size = static_cast<py::ssize_t>(environment.batch().size());
-    Observation all = environment.kept_observation();
-    py::dict arrays;
-    for_each_array(all, environment.shape(), [&](const char *name, auto &part, int length) {
-        arrays[name] = read_only_view(self, part, {size, static_cast<py::ssize_t>(length)});
-    });
-    return arrays;
-}
-
 // What lets go of memory when no array refers to it any longer.
 template <typename Memory>
 py::capsule owner_of(std::unique_ptr<Memory> memory) {
     py::capsule owner(memory.get(), [](void *held) { delete static_cast<Memory *>(held); });
     memory.release();
     return owner;
-}
-
-// An array in memory of its own, which is handed out again when it is let go of.
-template <typename T>
-py::object new_array(const SpareMemory &spare, size_t rows, int columns, std::span<T> &view) {
-    const size_t count = rows * static_cast<size_t>(columns);
-    auto block = std::make_unique<SpareMemory::Block>(spare.take(count * sizeof(T)));
-    view = {reinterpret_cast<T *>(block->get()), count};
-    return array_of<T, 2>({static_cast<Py_intptr_t>(rows), columns}, view.data(), owner_of(std::move(block)));
-}
-
-py::dict copy_observation(const VectorEnvironment &environment) {
-    py::dict arrays;
-    Observation views;
-    auto name = observation_names().begin();
-    for_each_array(views, environment.shape(), [&](const char *, auto &part, int length) {
-        arrays[*name++] = new_array(environment.spare_memory(), environment.batch().size(), length, part);
-    });
-    {
-        const UnlockedWork work;
-        environment.observe(views);
-    }
-    return arrays;
 }
 
 // A piece of memory that several arrays lie in.
@@ -121,51 +71,151 @@ private:
     size_t used_ = 0;
 };
 
-// Mostly of episodes that are over, to tell how they ended: without decisions, and hardly ever looked at.
-py::list copy_rows(const VectorEnvironment &environment, const Argument<bool> &chosen) {
-    environment.check_length("chosen", static_cast<size_t>(chosen.size()));
-    std::vector<size_t> indices;
-    for (size_t i = 0; i < environment.batch().size(); i++) {
-        if (chosen.data()[i]) {
-            indices.push_back(i);
+// Environments that make arrays for Python of what single ones of them show.
+class ShownVectorEnvironment : public VectorEnvironment {
+public:
+    using VectorEnvironment::VectorEnvironment;
+
+    // Mostly of episodes that are over, to tell how they ended: without decisions, and hardly ever looked at. So arrays
+    // of decisions are blank pages, and all others are used again once nobody has them.
+    py::list copy_rows(const Argument<bool> &chosen) {
+        const std::vector<size_t> indices = indices_of(chosen);
+        std::vector<ArrayDict> &frame = next_frame();
+        frame.resize(std::max(frame.size(), indices.size()));
+        auto pages = std::make_unique<BlankPages>(indices.size() * blank_size());
+        std::byte *memory = pages->data();
+        Arena blank(memory, owner_of(std::move(pages)));
+        std::vector<Observation> rows(indices.size());
+        py::list result(indices.size());
+        for (size_t i = 0; i < rows.size(); i++) {
+            result[i] = new_row(frame[i], blank, rows[i]);
         }
+        const UnlockedWork work;
+        observe(indices, rows);
+        return result;
     }
-    Arena blank_row, other_row;
-    std::vector<bool> is_blank;
-    py::dict names;
-    size_t number = 0;
-    Observation none;
-    for_each_array(none, environment.shape(), [&]<typename T>(const char *name, std::span<T> &, int size) {
-        is_blank.push_back(is_blank_at_end(name));
-        (is_blank.back() ? blank_row : other_row).reserve<T>(size);
-        names[observation_names()[number++]] = py::none();
-    });
-    auto pages = std::make_unique<BlankPages>(indices.size() * blank_row.used());
-    std::byte *blank_memory = pages->data();
-    Arena blank(blank_memory, owner_of(std::move(pages)));
-    std::vector<Observation> rows(indices.size());
-    py::list result(indices.size());
-    for (size_t i = 0; i < rows.size(); i++) {
-        auto block = std::make_unique<SpareMemory::Block>(environment.spare_rows().take(other_row.used()));
-        std::byte *memory = block->get();
-        Arena own(memory, owner_of(std::move(block)));
-        py::dict arrays = copy_of(names);
-        number = 0;
-        for_each_array(rows[i], environment.shape(), [&]<typename T>(const char *, std::span<T> &part, int size) {
-            arrays[observation_names()[number]] = (is_blank[number] ? blank : own).allocate(size, part);
-            number++;
+
+private:
+    std::vector<size_t> indices_of(const Argument<bool> &chosen) const {
+        check_length("chosen", static_cast<size_t>(chosen.size()));
+        std::vector<size_t> indices;
+        for (size_t i = 0; i < batch().size(); i++) {
+            if (chosen.data()[i]) {
+                indices.push_back(i);
+            }
+        }
+        return indices;
+    }
+
+    // Of what is blank in one row.
+    size_t blank_size() const {
+        Arena arena;
+        Observation none;
+        for_each_array(none, shape(), [&]<typename T>(const char *name, std::span<T> &, int size) {
+            if (is_blank_at_end(name)) {
+                arena.reserve<T>(size);
+            }
         });
-        result[i] = std::move(arrays);
+        return arena.used();
     }
+
+    // A dict of arrays, and views of them to write to.
+    py::dict new_row(ArrayDict &used_before, Arena &blank, Observation &views) const {
+        size_t i = 0;
+        for_each_array(views, shape(), [&]<typename T>(const char *name, std::span<T> &part, int size) {
+            const py::str &key = observation_names()[i];
+            if (is_blank_at_end(name)) {
+                used_before.leave_out(i, key);
+            } else {
+                part = used_before.memory<T>(i, key, size);
+            }
+            i++;
+        });
+        py::dict row = used_before.copy();
+        i = 0;
+        for_each_array(views, shape(), [&]<typename T>(const char *name, std::span<T> &part, int size) {
+            if (is_blank_at_end(name)) {
+                row[observation_names()[i]] = blank.allocate(size, part);
+            }
+            i++;
+        });
+        return row;
+    }
+
+    // Whoever takes a step mostly has what the last one told until it is done, but not what came before that.
+    std::vector<ArrayDict> &next_frame() {
+        std::swap(frames_[0], frames_[1]);
+        return frames_[0];
+    }
+
+    std::array<std::vector<ArrayDict>, 2> frames_;
+};
+
+// A part of the batch as an array that only the environments write, and that keeps them alive.
+template <typename T>
+py::array read_only_view(const py::object &owner, std::span<T> part, std::vector<py::ssize_t> shape) {
+    py::array array(py::dtype::of<std::remove_const_t<T>>(), std::move(shape), part.data(), owner);
+    py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+    return array;
+}
+
+// A member of the batch that holds a value for each environment.
+template <typename Member>
+auto column(Member member) {
+    return [member](const py::object &self) {
+        const Batch &batch = self.cast<const ShownVectorEnvironment &>().batch();
+        return read_only_view(self, std::span(&(batch.*member)[0], batch.size()),
+                              {static_cast<py::ssize_t>(batch.size())});
+    };
+}
+
+py::dict observation(const py::object &self) {
+    auto &environment = self.cast<ShownVectorEnvironment &>();
+    const auto size = static_cast<py::ssize_t>(environment.batch().size());
+    Observation all = environment.kept_observation();
+    py::dict arrays;
+    for_each_array(all, environment.shape(), [&](const char *name, auto &part, int length) {
+        arrays[name] = read_only_view(self, part, {size, static_cast<py::ssize_t>(length)});
+    });
+    return arrays;
+}
+
+// An array in memory of its own, which is handed out again when it is let go of.
+template <typename T>
+py::object new_array(const SpareMemory &spare, size_t rows, int columns, std::span<T> &view) {
+    const size_t count = rows * static_cast<size_t>(columns);
+    auto block = std::make_unique<SpareMemory::Block>(spare.take(count * sizeof(T)));
+    view = {reinterpret_cast<T *>(block->get()), count};
+    return array_of<T, 2>({static_cast<Py_intptr_t>(rows), columns}, view.data(), owner_of(std::move(block)));
+}
+
+py::dict copy_observation(const ShownVectorEnvironment &environment) {
+    py::dict arrays;
+    Observation views;
+    auto name = observation_names().begin();
+    for_each_array(views, environment.shape(), [&](const char *, auto &part, int length) {
+        arrays[*name++] = new_array(environment.spare_memory(), environment.batch().size(), length, part);
+    });
     {
         const UnlockedWork work;
-        environment.observe(indices, rows);
+        environment.observe(views);
+    }
+    return arrays;
+}
+
+py::list states(const ShownVectorEnvironment &environment, const Argument<bool> &chosen) {
+    environment.check_length("chosen", static_cast<size_t>(chosen.size()));
+    py::list result;
+    for (py::ssize_t i = 0; i < chosen.size(); i++) {
+        if (chosen.data()[i]) {
+            result.append(environment.state(i));
+        }
     }
     return result;
 }
 
 // What there is to tell of every position; 0 of those that are not chosen.
-py::dict information(const VectorEnvironment &environment, const std::optional<Argument<bool>> &chosen) {
+py::dict information(const ShownVectorEnvironment &environment, const std::optional<Argument<bool>> &chosen) {
     if (chosen) {
         environment.check_length("chosen", static_cast<size_t>(chosen->size()));
     }
@@ -194,7 +244,7 @@ py::dict information(const VectorEnvironment &environment, const std::optional<A
     return result;
 }
 
-void start(VectorEnvironment &environment, std::vector<std::optional<State>> states,
+void start(ShownVectorEnvironment &environment, std::vector<std::optional<State>> states,
            const std::vector<double> &reference_costs) {
     if (!reference_costs.empty() && reference_costs.size() != states.size()) {
         throw InvalidParameter("reference_costs has " + std::to_string(reference_costs.size()) +
@@ -211,13 +261,13 @@ void start(VectorEnvironment &environment, std::vector<std::optional<State>> sta
     environment.start(std::move(starts));
 }
 
-void restart(VectorEnvironment &environment, const Argument<bool> &chosen) {
+void restart(ShownVectorEnvironment &environment, const Argument<bool> &chosen) {
     const auto chosen_view = view(chosen);
     const UnlockedWork work;
     environment.restart(chosen_view);
 }
 
-void step(VectorEnvironment &environment, const Argument<int64_t> &actions, const Argument<bool> &chosen) {
+void step(ShownVectorEnvironment &environment, const Argument<int64_t> &actions, const Argument<bool> &chosen) {
     const auto actions_view = view(actions);
     const auto chosen_view = view(chosen);
     const UnlockedWork work;
@@ -227,7 +277,8 @@ void step(VectorEnvironment &environment, const Argument<int64_t> &actions, cons
 }  // namespace
 
 void bind_env_vector(py::module_ &m) {
-    py::class_<VectorEnvironment>(m, "VectorEnvironment", "Environments that take their steps together, in threads.")
+    py::class_<ShownVectorEnvironment>(m, "VectorEnvironment",
+                                       "Environments that take their steps together, in threads.")
         .def(py::init<ObservationShape, bool, int, int>(), py::arg("shape"), py::kw_only(),
              py::arg("skip_forced") = true, py::arg("num_envs"), py::arg("threads") = 1)
         .def("start", &start, py::arg("states"), py::arg("reference_costs") = std::vector<double>(),
@@ -235,11 +286,13 @@ void bind_env_vector(py::module_ &m) {
         .def("restart", &restart, py::arg("chosen"), "Begin again where the chosen environments began last.")
         .def("step", &step, py::arg("actions"), py::arg("chosen"), "Take an action in each chosen environment.")
         .def("copy_observation", &copy_observation, "What `observation` shows, in new arrays.")
-        .def("copy_rows", &copy_rows, py::arg("chosen"), "What each chosen environment shows, in new arrays.")
+        .def("copy_rows", &ShownVectorEnvironment::copy_rows, py::arg("chosen"),
+             "What each chosen environment shows, in new arrays.")
         .def("information", &information, py::arg("chosen") = py::none(),
              "What else there is to tell of every position, in new arrays.")
         .def("state", &VectorEnvironment::state, py::arg("index"))
-        .def_property_readonly("shape", [](const VectorEnvironment &environment) { return environment.shape(); })
+        .def("states", &states, py::arg("chosen"), "The state of each chosen environment.")
+        .def_property_readonly("shape", [](const ShownVectorEnvironment &environment) { return environment.shape(); })
         .def_property_readonly("observation", &observation)
         .def_property_readonly("num_legal_decisions", column(&Batch::num_legal_decisions))
         .def_property_readonly("evaluations", column(&Batch::num_evaluations))

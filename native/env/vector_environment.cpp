@@ -85,8 +85,7 @@ struct VectorEnvironment::Failure {
 };
 
 VectorEnvironment::VectorEnvironment(ObservationShape shape, bool skip_forced, int num_environments, int num_threads)
-    : shape_(checked(shape)), batch_(checked_num_envs(num_environments)), spare_rows_(batch_.size()),
-      pool_(num_threads) {
+    : shape_(checked(shape)), batch_(checked_num_envs(num_environments)), pool_(num_threads) {
     const auto trees = std::make_shared<PositionTrees>();
     for (size_t i = 0; i < batch_.size(); i++) {
         episodes_.emplace_back(shape, skip_forced, trees);

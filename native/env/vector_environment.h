@@ -80,8 +80,6 @@ public:
     const ObservationShape &shape() const { return shape_; }
     // For arrays with a row for each environment.
     const SpareMemory &spare_memory() const { return spare_memory_; }
-    // For what single environments show.
-    const SpareMemory &spare_rows() const { return spare_rows_; }
 
 private:
     struct Failure;
@@ -94,7 +92,7 @@ private:
     Batch batch_;
     std::deque<Episode> episodes_;
     std::unique_ptr<KeptObservations> kept_;  // once asked for
-    SpareMemory spare_memory_, spare_rows_;
+    SpareMemory spare_memory_;
     mutable WorkerPool pool_;
 };
 

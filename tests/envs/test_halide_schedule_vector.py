@@ -16,8 +16,9 @@ from batches_for_tests import check_same
 from episodes_for_tests import TARGET
 from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.envs.halide_schedule_vector import HalideScheduleVector
+from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.rewards import RewardByCost
+from halidegym.envs.rewards import Rating, RewardByCost
 from halidegym.envs.sources import load_problem
 from halidegym.native import _core
 
@@ -120,6 +121,32 @@ def check_row(observations: Any, infos: Any, index: int, observation: Any, info:
 
 
 FINAL = {"final_obs", "final_info"}
+
+
+class OwnReward(RewardByCost):
+    """Tells of some schedules more, and of some something else."""
+
+    def rate_schedule(self, problem: PreparedProblem, state: _core.State, cost: float) -> Rating:
+        rating = super().rate_schedule(problem, state, cost)
+        if cost < problem.greedy_cost:
+            return Rating(2 * rating.reward, {"is_new": True, "cost": 7.0})
+        return rating
+
+
+def test_rewards_of_ones_own_count_as_in_single_environments() -> None:
+    arguments: dict[str, Any] = {"pipeline": problems("toy_scan")[0]}
+    native, sync = make(reward=OwnReward(), **arguments), synchronous(**arguments)
+    for env in sync.envs:
+        env.unwrapped.reward = OwnReward()
+    rng = np.random.default_rng(4)
+    check_same(native.reset(seed=0), sync.reset(seed=0))
+    told = set()
+    for _ in range(60):
+        actions = drawn_actions(rng)
+        ours = native.step(actions)
+        check_same(ours, sync.step(actions))
+        told |= {frozenset(ours[4])}
+    assert {"is_new" in keys for keys in told if "cost" in keys} == {True, False}
 
 
 def test_dead_ends_count_as_in_single_environments() -> None:

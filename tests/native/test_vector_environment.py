@@ -146,7 +146,13 @@ def test_copies_are_equal_and_stay_as_they_are(child_features: bool) -> None:
         for array in batch.values():
             array.fill(7)  # the caller's, who lets go of it
         if number % 3 == 0:
-            kept = [(arrays, expected) for arrays, expected in kept if rng.random() < 0.5]
+            is_kept = rng.random(len(kept)) < 0.5
+            for (arrays, _), stays in zip(kept, is_kept, strict=True):
+                if not stays:
+                    for array in arrays.values():
+                        array.fill(7)
+            kept = [row for row, stays in zip(kept, is_kept, strict=True) if stays]
+            del arrays, rows  # so that nobody has what is not kept
         information = vector.information()
         assert information["action_mask"].sum(axis=1).tolist() == vector.num_legal_decisions.clip(max=64).tolist()
         assert information["decisions_truncated"].tolist() == (vector.num_legal_decisions > 64).tolist()

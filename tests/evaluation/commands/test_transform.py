@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,9 @@ def test_plans_by_the_model(agent: str) -> None:
     assert "split 16 inplace (codelet 4) (codelet 4)" in result.output
 
 
-def test_plans_by_run_time(tmp_path: Path) -> None:
+def test_plans_by_run_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyfftw")
+    monkeypatch.setattr(import_module("halidegym.evaluation.commands.transform.plan"), "_ROUNDS", 2)
     result = run("transform", "plan", 16, "--evaluations", 10, "--database", tmp_path / "times.sqlite")
     assert result.exit_code == 0, result.output
     assert "(model's)" in result.output

@@ -37,7 +37,8 @@ pytest.importorskip("pyarrow", reason="an optional dependency")
 SETTINGS = CollectSettings(
     Recipe(schedules=8, parallelisms=(2,)), TimingSettings(time_limit_s=2.0), rounds=2, compilers=1, compile_s=math.inf
 )
-NAMES = ["random-train-v1/9", "random-validation-v1/1"]
+#: Small ones, which compile quickly.
+NAMES = ["random-train-v1/34", "random-validation-v1/40"]
 
 
 def wanted(*names: str) -> list[Wanted]:
@@ -95,7 +96,7 @@ def test_what_is_there_is_not_measured_again(collected: Path, monkeypatch: pytes
 def test_pipelines_that_are_skipped_are_not_tried_again(tmp_path: Path) -> None:
     names = [SetName("refused", 1), SetName("slow", 1)]
     refused = Wanted(names[0], functools.partial(load_problem, "there is no such pipeline"))
-    slow = Wanted(names[1], functools.partial(load_problem, "random-train-v1/9", parallelism=1))
+    slow = Wanted(names[1], functools.partial(load_problem, NAMES[0], parallelism=1))
     settings = CollectSettings(SETTINGS.recipe, compilers=1, compile_s=0.0)
     with MeasuredStore(tmp_path) as store:
         assert list(Collector(store, settings).collect([refused, slow], seconds=600)) == names
@@ -113,14 +114,14 @@ def test_pipelines_that_are_skipped_are_not_tried_again(tmp_path: Path) -> None:
 
 def test_failures_are_data(tmp_path: Path) -> None:
     settings = CollectSettings(
-        SETTINGS.recipe, TimingSettings(time_limit_s=1.0, compile_timeout_s=60.0, timeout_s=1e-4), rounds=1, compilers=1,
+        SETTINGS.recipe, TimingSettings(time_limit_s=1.0, compile_timeout_s=60.0, timeout_s=1e-5), rounds=1, compilers=1,
         compile_s=math.inf,
     )  # fmt: skip
     with MeasuredStore(tmp_path) as store:
         list(Collector(store, settings).collect(wanted(NAMES[0]), seconds=600))
         # The trusted schedule is late, too, so that nothing can be verified.
         assert "timeout" in store.collection.skipped[SetName(NAMES[0], 1)]
-    unverified = TimingSettings(time_limit_s=1.0, timeout_s=1e-4, verify=False)
+    unverified = TimingSettings(time_limit_s=1.0, timeout_s=1e-5, verify=False)
     settings = CollectSettings(SETTINGS.recipe, unverified, rounds=1, compilers=1, compile_s=math.inf)
     with MeasuredStore(tmp_path / "unverified") as store:
         list(Collector(store, settings).collect(wanted(NAMES[0]), seconds=600))
@@ -235,7 +236,7 @@ def test_a_misspelt_pipeline_ends_the_command(tmp_path: Path) -> None:
 def test_the_command_collects_and_goes_on(tmp_path: Path) -> None:
     command = [
         "collect",
-        "random-test-v1/4",
+        "random-test-v1/6",
         "-o",
         str(tmp_path),
         "--schedules",
