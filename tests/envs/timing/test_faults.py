@@ -166,7 +166,8 @@ def test_a_fork_measures_and_leaves_its_parent_alone(tmp_path: Path) -> None:
     variables = {**os.environ, "TMPDIR": str(tmp_path)}
     result = subprocess.run(program, capture_output=True, text=True, env=variables, check=True)
     assert result.stdout.split() == ["ok"] * 4
-    assert result.stderr == ""
+    # On a busy machine one of the two waits long enough to say so.
+    assert [line for line in result.stderr.splitlines() if "to end measuring" not in line] == []
     assert list(tmp_path.iterdir()) == []
 
 
