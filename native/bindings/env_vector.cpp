@@ -95,6 +95,14 @@ public:
         return result;
     }
 
+    py::list states(const Argument<bool> &chosen) const {
+        py::list result;
+        for (const size_t i : indices_of(chosen)) {
+            result.append(state(static_cast<int64_t>(i)));
+        }
+        return result;
+    }
+
 private:
     std::vector<size_t> indices_of(const Argument<bool> &chosen) const {
         check_length("chosen", static_cast<size_t>(chosen.size()));
@@ -203,17 +211,6 @@ py::dict copy_observation(const ShownVectorEnvironment &environment) {
     return arrays;
 }
 
-py::list states(const ShownVectorEnvironment &environment, const Argument<bool> &chosen) {
-    environment.check_length("chosen", static_cast<size_t>(chosen.size()));
-    py::list result;
-    for (py::ssize_t i = 0; i < chosen.size(); i++) {
-        if (chosen.data()[i]) {
-            result.append(environment.state(i));
-        }
-    }
-    return result;
-}
-
 // What there is to tell of every position; 0 of those that are not chosen.
 py::dict information(const ShownVectorEnvironment &environment, const std::optional<Argument<bool>> &chosen) {
     if (chosen) {
@@ -291,7 +288,7 @@ void bind_env_vector(py::module_ &m) {
         .def("information", &information, py::arg("chosen") = py::none(),
              "What else there is to tell of every position, in new arrays.")
         .def("state", &VectorEnvironment::state, py::arg("index"))
-        .def("states", &states, py::arg("chosen"), "The state of each chosen environment.")
+        .def("states", &ShownVectorEnvironment::states, py::arg("chosen"), "The state of each chosen environment.")
         .def_property_readonly("shape", [](const ShownVectorEnvironment &environment) { return environment.shape(); })
         .def_property_readonly("observation", &observation)
         .def_property_readonly("num_legal_decisions", column(&Batch::num_legal_decisions))
