@@ -105,13 +105,23 @@ def learned(policy: str | Path) -> dict[str, Entrant]:
         },
         "guided replay, 256 schedules": Entrant(GuidedReplay(policy=policy, schedules=256)),
         **{
+            f"guided replay, shortlist 16, {n} schedules": Entrant(
+                GuidedReplay(policy=policy, schedules=n, shortlist=16)
+            )
+            for n in (64, 256)
+        },
+        **{
             f"{name}, {n:,} evaluations": Entrant(agent, evaluations=n)
             for name, agent in (("guided replay", replay), ("guided mcts", search))
             for n in EVALUATIONS
         },
         **{
             f"{name}, beam's seconds": Entrant(agent, beam_times=1)
-            for name, agent in (("guided replay", replay), ("guided mcts", search))
+            for name, agent in (
+                ("guided replay", replay),
+                ("guided replay, shortlist 16", GuidedReplay(policy=policy, shortlist=16)),
+                ("guided mcts", search),
+            )
         },
     }
 

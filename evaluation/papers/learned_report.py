@@ -169,7 +169,7 @@ def pairs(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
         logs.setdefault(run.agent, {}).setdefault(run.pipeline, []).append(math.log(run.cost))
     lines: list[tuple[str, ...]] = []
     for agent, ours in logs.items():
-        name, _, budget = agent.partition(", ")
+        name, _, budget = agent.rpartition(", ")
         other = f"mcts_replay, {budget}"
         if not name.startswith("guided") or other not in logs:
             continue

@@ -288,13 +288,17 @@ FeatureRow NestTable::inlined_row(const Node &node, std::span<const InlinedAt> l
 const FeatureTable &NestTable::table() {
     table_.stages.assign(stages_.begin(), stages_.end());
     for (const int stage : stages_) {
-        FeatureRow &complete = table_.rows[static_cast<size_t>(stage)];
-        complete = row(stage);
-        const WorkingSets bytes = working_sets(stage);
-        std::ranges::transform(bytes, complete.begin() + feature::working_set_at_task,
-                               [](int64_t value) { return static_cast<double>(value); });
+        table_.rows[static_cast<size_t>(stage)] = complete_row(stage);
     }
     return table_;
+}
+
+FeatureRow NestTable::complete_row(int stage) const {
+    FeatureRow complete = row(stage);
+    const WorkingSets bytes = working_sets(stage);
+    std::ranges::transform(bytes, complete.begin() + feature::working_set_at_task,
+                           [](int64_t value) { return static_cast<double>(value); });
+    return complete;
 }
 
 }  // namespace halidegym

@@ -40,6 +40,8 @@ public:
     // Of the nest looked at last, or else of the parent. Stages that are scheduled, in the cost model's order, those of
     // the parent first.
     std::span<const int> stages() const { return stages_; }
+    // All features of a stage that is scheduled.
+    FeatureRow complete_row(int stage) const;
     // Without the features of working sets beyond the first.
     const FeatureRow &row(int stage) const {
         return (has_own_row(stage) ? childs_rows_ : rows_)[static_cast<size_t>(stage)];

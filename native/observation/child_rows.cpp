@@ -16,16 +16,6 @@ bool is_of(const Node &func, int stage) {
     return stage >= func.first_stage && stage < func.first_stage + func.num_stages;
 }
 
-void write_features(const FeatureTable &features, const Node &func, float *out) {
-    FeatureRow sums{};
-    for (const int stage : features.stages) {
-        if (is_of(func, stage)) {
-            std::ranges::transform(sums, features.row(stage), sums.begin(), std::plus());
-        }
-    }
-    std::ranges::transform(sums, out, scaled);
-}
-
 }  // namespace
 
 ChildRows ChildReader::read(Expansion &expansion, std::span<const Decision> decisions, double reference_cost) {
@@ -45,7 +35,7 @@ ChildRows ChildReader::read(Expansion &expansion, std::span<const Decision> deci
             row[of_reference] = log_ratio(*cost, reference_cost);
             write_parts(func, *cost, row);
         }
-        write_features(evaluator_.last_features(), func, row + num_child_costs);
+        write_features(func, row + num_child_costs);
         row += columns;
     }
     for (size_t i = 0; i < decisions.size(); i++) {
@@ -53,6 +43,16 @@ ChildRows ChildReader::read(Expansion &expansion, std::span<const Decision> deci
             std::isnan(result.costs[i]) ? max_log_ratio : log_ratio(result.costs[i], cheapest);
     }
     return result;
+}
+
+void ChildReader::write_features(const Node &func, float *out) const {
+    FeatureRow sums{};
+    for (const int stage : evaluator_.last_stages()) {
+        if (is_of(func, stage)) {
+            std::ranges::transform(sums, evaluator_.last_row(stage), sums.begin(), std::plus());
+        }
+    }
+    std::ranges::transform(sums, out, scaled);
 }
 
 void ChildReader::write_parts(const Node &func, double cost, float *row) {

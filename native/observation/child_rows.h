@@ -38,6 +38,7 @@ public:
     ChildRows read(Expansion &expansion, std::span<const Decision> decisions, double reference_cost);
 
 private:
+    void write_features(const Node &func, float *out) const;
     void write_parts(const Node &func, double cost, float *row);
 
     Evaluator evaluator_;

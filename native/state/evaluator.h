@@ -32,6 +32,8 @@ public:
 
     // Of the nest rated last; valid until the next call.
     const FeatureTable &last_features() { return table_.table(); }
+    // Those of one stage that is scheduled.
+    FeatureRow last_row(int stage) const { return table_.complete_row(stage); }
     // Of its cost, if it had one, the part of each stage that is scheduled.
     std::span<const int> last_stages() const { return table_.stages(); }
     std::span<const float> last_stage_costs() const { return costs_.stage_costs(); }

@@ -21,8 +21,10 @@ ROWS = {
     "tree search (`mcts_replay`), 2,000 evaluations": "mcts_replay, 2,000 evaluations",
     "the same, guided by the policy": "guided mcts, 2,000 evaluations",
     "guided replay, 2,000 evaluations": "guided replay, 2,000 evaluations",
+    "guided replay, shortlist 16, 256 schedules": "guided replay, shortlist 16, 256 schedules",
     "tree search (`mcts_replay`), the beam's seconds": "mcts_replay, beam's seconds",
     "guided replay, the beam's seconds": "guided replay, beam's seconds",
+    "guided replay, shortlist 16, the beam's seconds": "guided replay, shortlist 16, beam's seconds",
 }
 
 

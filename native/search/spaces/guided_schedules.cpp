@@ -155,7 +155,7 @@ GuidedSchedules::Distribution GuidedSchedules::read_shortlist(const State &state
     for (const size_t place : places) {
         listed.decisions.push_back(opinion.blind.decisions[place]);
     }
-    Expansion expansion = children_to_rate(state);
+    Expansion expansion = unlisted_children_to_rate(state);
     const ChildRows children = reader_.read(expansion, listed.decisions, 1.0);
     costs_.evaluations += static_cast<int64_t>(listed.decisions.size());
     const auto judged = policy_->child_logits(expansion, listed.decisions, children, scratch_);

@@ -41,6 +41,11 @@ public:
         siblings_.clear();
         return Expansion(state, siblings_);
     }
+    // The same for decisions that are known already.
+    Children unlisted_children_to_rate(const State &state) {
+        siblings_.clear();
+        return Expansion(state, Expansion::Unlisted{&siblings_});
+    }
     State apply(const State &state, const Decision &decision) const { return state.apply(decision); }
     template <typename Random>
     std::optional<Decision> random_decision(Children &children, Random &random) const {

@@ -96,13 +96,14 @@ def test_policies_are_shown_beside_each_other() -> None:
     assert rows == [("x", "2.000", "4.000")]
 
 
-def test_guided_searches_are_paired_with_the_same_search_without_a_policy() -> None:
-    guided = [_run("a", "guided mcts, 9", cost, seed=seed) for seed, cost in enumerate((1.0, 4.0))]
+@pytest.mark.parametrize("name", ["guided mcts", "guided replay, shortlist 16"])
+def test_guided_searches_are_paired_with_the_same_search_without_a_policy(name: str) -> None:
+    guided = [_run("a", f"{name}, 9", cost, seed=seed) for seed, cost in enumerate((1.0, 4.0))]
     plain = [_run("a", "mcts_replay, 9", 4.0), _run("b", "mcts_replay, 9", 1.0)]
-    (line,) = pairs([*guided, _run("b", "guided mcts, 9", 1.0), _run("b", "guided mcts, 7", 1.0), *plain])
+    (line,) = pairs([*guided, _run("b", f"{name}, 9", 1.0), _run("b", f"{name}, 7", 1.0), *plain])
     assert len(line) == len(PAIRS_HEADER)
     # Twice as cheap on one pipeline of two, four times or not at all in its runs.
-    assert line[:3] == ("guided mcts, 9", "mcts_replay, 9", f"{math.sqrt(2):.3f}")
+    assert line[:3] == (f"{name}, 9", "mcts_replay, 9", f"{math.sqrt(2):.3f}")
     assert line[3] == "1.000 to 2.000"
     assert line[6:] == ("1", "0")
 
