@@ -93,6 +93,7 @@ def learned(policy: str | Path) -> dict[str, Entrant]:
     """The entrants that use a policy, by the names to show."""
     search = PolicyGuidedMCTS(policy=policy)
     replay = GuidedReplay(policy=policy)
+    shortlisted = dataclasses.replace(replay, shortlist=16)
     classes = {"blind": 0, "shortlist 16": 16}
     return {
         **{
@@ -105,9 +106,7 @@ def learned(policy: str | Path) -> dict[str, Entrant]:
         },
         "guided replay, 256 schedules": Entrant(GuidedReplay(policy=policy, schedules=256)),
         **{
-            f"guided replay, shortlist 16, {n} schedules": Entrant(
-                GuidedReplay(policy=policy, schedules=n, shortlist=16)
-            )
+            f"guided replay, shortlist 16, {n} schedules": Entrant(dataclasses.replace(shortlisted, schedules=n))
             for n in (64, 256)
         },
         **{
@@ -119,7 +118,7 @@ def learned(policy: str | Path) -> dict[str, Entrant]:
             f"{name}, beam's seconds": Entrant(agent, beam_times=1)
             for name, agent in (
                 ("guided replay", replay),
-                ("guided replay, shortlist 16", GuidedReplay(policy=policy, shortlist=16)),
+                ("guided replay, shortlist 16", shortlisted),
                 ("guided mcts", search),
             )
         },
