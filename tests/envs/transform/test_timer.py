@@ -75,11 +75,15 @@ def test_dynamic_programming_is_replayed_bit_for_bit(tmp_path: Path) -> None:
     with TransformTimer(TransformPlan(64, "codelet 1"), database=path) as timer:
         found = [solve(timer, seed) for seed in range(3)]
         evaluations = timer.evaluations
-        assert solve(timer, 1).cost == found[1].cost and timer.evaluations == evaluations
+        recorded = [solve(timer, seed) for seed in range(3)]
+        assert timer.evaluations == evaluations
+    for measured, known in zip(found, recorded, strict=True):
+        assert known.actions == measured.actions
+        assert known.cost >= measured.cost  # the best so far are timed again later, and the longest time counts
     replay = TransformReplay(64, path)
-    for seed, measured in enumerate(found):
+    for seed, known in enumerate(recorded):
         replayed = solve(replay, seed)
-        assert (replayed.cost, replayed.actions) == (measured.cost, measured.actions)
+        assert (replayed.cost, replayed.actions) == (known.cost, known.actions)
     space = TransformSpace(64, lanes=lanes)
     problem = next(p for p in map(space.problem, range(space.num_problems)) if p.n == 16)
     ways = ["codelet 1", "split 4 inplace (codelet 1) (codelet 1)"]
