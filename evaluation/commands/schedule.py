@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from halidegym.agents.budget import EndedBy
+from halidegym.agents.learned.guided import GuidedAgent
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.guided_replay import GuidedReplay
 from halidegym.agents.learned.policy_agent import PolicyAgent
@@ -47,6 +48,11 @@ _COMMENTS = {"cpp": "// ", "python": "# ", "loops": ""}
 # What a tuner without a budget gets: on a quiet machine, a hundred schedules of a small pipeline.
 _SECONDS = 120.0
 
+
+def _guided(kind: type[GuidedAgent], **parameters: str) -> Callable[..., GuidedAgent]:
+    return lambda policy="default", shortlist=0: kind.load(policy, shortlist=shortlist, **parameters)
+
+
 # How to make each agent, from the parameters that it has.
 _AGENTS: Mapping[str, Callable[..., NativeSearch | Autotune]] = {
     "autotune": Autotune,
@@ -54,12 +60,12 @@ _AGENTS: Mapping[str, Callable[..., NativeSearch | Autotune]] = {
     "mb2fbs": lambda passes=5: MB2FBS(passes=passes),
     "mcts": lambda: MCTS.preset("mcts_0.5s"),
     "tag": TAG,
-    "policy": lambda policy="default": PolicyAgent.load(policy),
-    "guided": lambda policy="default": PolicyGuidedMCTS.load(policy),
-    "guided-replay": lambda policy="default": GuidedReplay.load(policy),
-    "puct": lambda policy="default": PolicyGuidedMCTS.load(policy, selection="puct"),
-    "gumbel": lambda policy="default": PolicyGuidedMCTS.load(policy, root="gumbel"),
-    "sgbs": lambda policy="default": SGBS.load(policy),
+    "policy": _guided(PolicyAgent),
+    "guided": _guided(PolicyGuidedMCTS),
+    "guided-replay": _guided(GuidedReplay),
+    "puct": _guided(PolicyGuidedMCTS, selection="puct"),
+    "gumbel": _guided(PolicyGuidedMCTS, root="gumbel"),
+    "sgbs": _guided(SGBS),
     "greedy": Greedy,
     "random": RandomSearch,
 }
@@ -69,6 +75,7 @@ _TAKERS = {
     "beam": ("beam",),
     "passes": ("beam", "mb2fbs"),
     "policy": _GUIDED,
+    "shortlist": _GUIDED,
     "evaluations": _OTHERS,
     "measurements": ("autotune",),
     "database": ("autotune",),
@@ -90,6 +97,12 @@ _TAKERS = {
 @click.option(
     "--policy",
     help=f"Name or file of the policy, of --agent {', '.join(_GUIDED)} (docs/training/).  [default: default]",
+)
+@click.option(
+    "--shortlist",
+    type=click.IntRange(min=0),
+    help=f"How many children the policy reads at each step, of --agent {', '.join(_GUIDED)}; 16 pays for guided-replay "
+    "where seconds are limited, and evaluations are not.  [default: 0]",
 )
 @click.option(
     "--weights",
@@ -148,6 +161,7 @@ def schedule(
     beam: int | None,
     passes: int | None,
     policy: str | None,
+    shortlist: int | None,
     weights: Path | None,
     seconds: float | None,
     evaluations: int | None,
@@ -183,6 +197,7 @@ def schedule(
         beam=beam,
         passes=passes,
         policy=policy,
+        shortlist=shortlist,
         evaluations=evaluations,
         measurements=measurements,
         database=database,
@@ -192,7 +207,8 @@ def schedule(
         raise click.UsageError("--threads is of --agent autotune, --measure and --manual, and none is given.")
     if function is not None:
         check_function_name(function)
-    planner = dataclasses.replace(_agent(name, top, beam=beam, passes=passes, policy=policy), weights=weights)
+    given = _agent(name, top, beam=beam, passes=passes, policy=policy, shortlist=shortlist)
+    planner = dataclasses.replace(given, weights=weights)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
     check_others(problem, beside.schedules)
     for sentence in problem.undersized_inputs():
