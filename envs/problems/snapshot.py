@@ -2,14 +2,17 @@
 
 import dataclasses
 import json
+import math
+import operator
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import halide as hl
+import numpy as np
 
 from halidegym.native import _core
-from halidegym.native.checks import shown
+from halidegym.native.checks import INT32_MAX, shown
 
 Estimate: TypeAlias = bool | int | float | Sequence[tuple[int, int]]
 """The value of a scalar parameter, or the (min, extent) of each dimension of an image parameter or an output."""
@@ -163,30 +166,55 @@ def _with_estimate(parameter: _core.ParameterData, estimate: Estimate) -> _core.
 
 def _region(what: str, dimensions: int, estimate: Estimate) -> list[tuple[int, int]]:
     try:
-        region = [(int(minimum), int(extent)) for minimum, extent in estimate]  # type: ignore[union-attr]
+        region = [
+            (operator.index(minimum), operator.index(extent))
+            for minimum, extent in estimate  # type: ignore[union-attr]
+        ]
     except (TypeError, ValueError):
         region = []
-    if len(region) != dimensions or not all(extent >= 1 for _, extent in region):
+    if len(region) != dimensions or not all(_has_coordinates(*interval) for interval in region):
         raise _core.InvalidParameter(
             f"estimates: {shown(estimate)} does not fit {what}. "
-            f"Give {dimensions} pairs (min, extent), one a dimension, with extents of at least 1."
+            f"Give {dimensions} pairs of integers (min, extent), one a dimension, with extents of at least 1 and no "
+            "coordinate beyond 32 bits."
         )
     return region
 
 
+def _has_coordinates(minimum: int, extent: int) -> bool:
+    return 1 <= extent <= INT32_MAX and -INT32_MAX - 1 <= minimum <= INT32_MAX - extent + 1
+
+
+def _plain(number: object) -> int | float | None:
+    """A finite number as one of Python's own; None for whatever else."""
+    plain = number.item() if isinstance(number, np.generic) else number
+    if not isinstance(plain, int | float):
+        return None
+    try:
+        return plain if math.isfinite(plain) else None
+    except OverflowError:  # an integer beyond all floats
+        return None
+
+
 def _number(parameter: _core.ParameterData, estimate: Estimate) -> int | float:
-    if not isinstance(estimate, bool | int | float):
+    if "handle" in parameter.type:
+        raise _core.InvalidParameter(
+            f"estimates: no number stands for {parameter.name!r}, which is a pointer. Write the pipeline with a number or "
+            "an input buffer in its place."
+        )
+    number = _plain(estimate)
+    if number is None:
         raise _core.InvalidParameter(
             f"estimates: {shown(estimate)} does not fit the scalar {parameter.name!r} of type {parameter.type}. "
-            "Give one number."
+            "Give one number, and a finite one."
         )
     if "float" in parameter.type:
-        return float(estimate)
+        return float(number)
     bits = int(parameter.type.lstrip("uint"))
     low, high = (0, 2**bits - 1) if parameter.type.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    if estimate != int(estimate) or not low <= estimate <= high:
+    if number != int(number) or not low <= number <= high:
         raise _core.InvalidParameter(
             f"estimates: {shown(estimate)} does not fit the scalar {parameter.name!r} of type {parameter.type}. "
             f"Give an integer from {low} to {high}."
         )
-    return int(estimate)
+    return int(number)

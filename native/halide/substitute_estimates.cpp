@@ -52,6 +52,12 @@ class SubstituteEstimates : public IRMutator {
             return variable;
         }
         const Expr estimate = estimate_of(variable);
+        if (!estimate.defined() && variable->type.is_handle()) {
+            throw UnsupportedPipeline(
+                "The parameter '" + variable->param.name() +
+                "', which occurs in a definition, is a pointer, for which no estimate stands. Write "
+                "the definition with a scalar Param or an input buffer in its place.");
+        }
         if (!estimate.defined()) {
             throw MissingEstimate(
                 "Missing estimate for '" + variable->name + "' of the parameter '" + variable->param.name() +

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import halide as hl
+import numpy as np
 import pytest
 
 import analysis_pipelines
@@ -44,14 +45,31 @@ def test_invalid_parallelism(parallelism: int) -> None:
     [
         ("r_sigmal", 0.1, "no parameter or output 'r_sigmal'.*'input', 'r_sigma', 'bilateral_grid'\\."),
         ("r_sigma", [(0, 1)], "one number"),
+        ("r_sigma", float("nan"), "a finite one"),
+        ("r_sigma", 10**400, "a finite one"),
         ("input", 3, "2 pairs"),
         ("input", [(0, 10)], "2 pairs"),
         ("input", [(0, 10), (0, 0)], "at least 1"),
+        ("input", [(0, 10), (0, 63.9)], "pairs of integers"),
+        ("input", [(0, 10), (0, float("inf"))], "pairs of integers"),
+        ("input", [(0, 10), (0, 2**40)], "beyond 32 bits"),
+        ("input", [(0, 10), (2**31 - 64, 65)], "beyond 32 bits"),
+        ("bilateral_grid", [(-(2**40), 10), (0, 10)], "beyond 32 bits"),
     ],
 )
 def test_invalid_estimates(name: str, estimate: object, message: str) -> None:
     with pytest.raises(_core.InvalidParameter, match=message):
         SchedulingProblem.from_pipeline(pipelines.build("bilateral_grid"), estimates={name: estimate})  # type: ignore[dict-item]
+
+
+def test_numbers_of_numpy_are_estimates() -> None:
+    plain, of_numpy = (
+        SchedulingProblem.from_pipeline(
+            pipelines.build("bilateral_grid"), estimates={"r_sigma": s, "input": [(0, n)] * 2}
+        )
+        for s, n in ((0.5, 64), (np.float32(0.5), np.int64(64)))
+    )
+    assert plain == of_numpy
 
 
 @pytest.mark.parametrize("estimate", [1.5, 2**31, -(2**31) - 1])
@@ -219,6 +237,17 @@ def test_scalar_parameter_without_estimate() -> None:
         f[x] = x + hl.Param(hl.Int(32), "offset")
 
     refused(line(definition), _core.MissingEstimate, "'offset'")
+
+
+def test_pointers_have_no_estimate() -> None:
+    pointer = hl.Param(hl.Handle(), "pointer")
+
+    def definition(f: hl.Func) -> None:
+        f[x] = hl.select(hl.reinterpret(hl.UInt(64), pointer) == hl.u64(0), 1, 2)
+
+    refused(line(definition), _core.UnsupportedPipeline, "'pointer'.* is a pointer")
+    with pytest.raises(_core.InvalidParameter, match="'pointer', which is a pointer"):
+        SchedulingProblem.from_pipeline(line(definition), estimates={"pointer": 0})
 
 
 def test_input_extent_without_estimate() -> None:
