@@ -50,6 +50,11 @@ class Budget:
         return self.seconds is None and self.evaluations is None and self.expansions is None
 
     @property
+    def is_unlimited_for_rollouts(self) -> bool:
+        """The same for a search that draws complete schedules, and expands no state."""
+        return self.seconds is None and self.evaluations is None
+
+    @property
     def limits(self) -> SearchLimits:
         """The arguments by which a search in C++ is limited."""
         return {

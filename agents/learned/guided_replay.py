@@ -51,7 +51,7 @@ class GuidedReplay(GuidedAgent):
     def _search_guided(
         self, space: GuidedSpace, budget: Budget, seed: int, on_progress: OnProgress | None
     ) -> SearchResult:
-        is_endless = self.schedules is None and budget.is_unlimited
+        is_endless = self.schedules is None and budget.is_unlimited_for_rollouts
         agent = replace(self, schedules=_SCHEDULES) if is_endless else self
         return rollout_search(space, agent._options(seed), **budget.limits, on_progress=on_progress)
 

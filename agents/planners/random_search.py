@@ -44,4 +44,4 @@ class RandomSearch(NativeSearch):
         return progress_bar(title, budget.seconds, lambda *_: time.perf_counter() - start)
 
     def _max_evaluations(self, budget: Budget) -> int | None:
-        return self.num_schedules if budget.evaluations is None and budget.seconds is None else budget.evaluations
+        return self.num_schedules if budget.is_unlimited_for_rollouts else budget.evaluations

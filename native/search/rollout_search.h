@@ -36,8 +36,11 @@ inline void check(const RolloutSearchOptions &options) {
 // without the tree, for spaces whose draws are good by themselves.
 template <SearchSpace S>
 SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOptions &options, const Budget &budget) {
-    require(options.rollouts || !budget.is_unlimited(),
-            "these rollouts have no end of their own; give a number of rollouts, or a budget");
+    const bool is_limited =
+        budget.seconds < std::numeric_limits<double>::infinity() || budget.evaluations != Budget::unlimited;
+    require(options.rollouts || is_limited,
+            "these rollouts have no end of their own, and expand no state; give a number of rollouts, or a budget of "
+            "seconds or evaluations");
     SearchRecord<typename S::State, DecidedPath<typename S::Decision>> record(budget);
     auto &result = record.result;
     const auto root = space.root();

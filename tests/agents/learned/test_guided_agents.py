@@ -261,9 +261,16 @@ def test_bad_input(policy: Path, tmp_path: Path, blur: SchedulingProblem) -> Non
         PolicyAgent(policy=policy, samples=0)
     with pytest.raises(InvalidParameter, match="no end of their own"):
         PolicyAgent(policy=policy, samples=None).plan(blur)
+    with pytest.raises(InvalidParameter, match="expand no state"):
+        PolicyAgent(policy=policy, samples=None).plan(blur, expansions=1)
     tree = SyntheticTree(branching=2, depth=3)
     with pytest.raises(InvalidParameter, match="schedules pipelines only"):
         PolicyAgent(policy=policy).solve(tree)
+
+
+def test_a_budget_of_expansions_leaves_replay_its_own_end(policy: Path, blur: SchedulingProblem) -> None:
+    agent = GuidedReplay(policy=policy)
+    assert agent.plan(blur, expansions=1).actions == agent.plan(blur).actions
 
 
 def test_a_policy_of_another_problem_is_refused(

@@ -45,3 +45,5 @@ def test_bad_input(harris: SchedulingProblem) -> None:
         SoftSampling(samples=0)
     with pytest.raises(InvalidParameter, match="no end of their own"):
         SoftSampling(samples=None).plan(harris)
+    with pytest.raises(InvalidParameter, match="expand no state"):
+        SoftSampling(samples=None).plan(harris, expansions=1)
