@@ -15,6 +15,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native.checks import check_at_least, check_number, check_positive
 from halidegym.native.fields import checked_fields
 
 _KIND, _VERSION = "halidegym plan", 5
@@ -192,9 +193,24 @@ class Plan:
                 run_time=document["run_time"],
                 measurements=document["measurements"],
             )
-            return checked_fields(plan)
+            _check_numbers(checked_fields(plan))
+            return plan
         except (KeyError, TypeError, IndexError, InvalidParameter) as error:
             raise _incomplete(path, error) from error
+
+
+def _check_numbers(plan: Plan) -> None:
+    """Check what a plan says of itself, as far as no search is needed for it.
+
+    Raises:
+        InvalidParameter: a number is none that a search can come to, or the cost is not that of the schedule.
+    """
+    check_positive(cost=plan.cost, run_time=plan.run_time)
+    check_number(seconds=plan.seconds, cpu_seconds=plan.cpu_seconds)
+    check_at_least(0, seed=plan.seed, evaluations=plan.evaluations, distinct_evaluations=plan.distinct_evaluations)
+    check_at_least(0, expansions=plan.expansions, forwards=plan.forwards, measurements=plan.measurements)
+    if plan.cost != plan.candidates[0].cost:
+        raise InvalidParameter(f"cost={plan.cost} is not the one of its schedule, {plan.candidates[0].cost}")
 
 
 def recorded_fingerprint(path: str | Path) -> Fingerprint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import pickle
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,15 @@ def test_a_plan_of_another_problem_is_refused(plan: Plan, problem: SchedulingPro
         (lambda document: json.dumps({**document, "candidates": []}), "incomplete"),
         (lambda document: json.dumps({**document, "ended_by": "magic"}), "incomplete.*magic"),
         (lambda document: json.dumps({**document, "cost": "cheap"}), "damaged.*cost='cheap'"),
+        (lambda document: json.dumps({**document, "cost": math.nan}), "damaged.*cost=nan"),
+        (
+            lambda document: json.dumps({**document, "cost": document["cost"] / 2}),
+            "damaged.*is not the one of its schedule",
+        ),
+        (lambda document: json.dumps({**document, "cost": None}), "damaged.*is not the one of its schedule"),
+        (lambda document: json.dumps({**document, "evaluations": -1}), "damaged.*evaluations=-1"),
+        (lambda document: json.dumps({**document, "seconds": -1.0}), "damaged.*seconds=-1.0"),
+        (lambda document: json.dumps({**document, "run_time": math.inf}), "damaged.*run_time=inf"),
         (lambda document: json.dumps({**document, "rules": {"subtiling": 3}}), "damaged.*subtiling=3"),
         (lambda document: json.dumps({**document, "candidates": [{"cost": 1.0, "actions": [10**6]}]}), "damaged"),
         (lambda document: "[" * 100_000, "is no plan"),
