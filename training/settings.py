@@ -43,6 +43,17 @@ class TrainingSettings(Settings):
         return self.threads or len(os.sched_getaffinity(0))
 
 
+class _Loader(yaml.SafeLoader):
+    """Reads YAML as the standard has it: no key stands twice in one mapping."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.constructor.ConstructorError(None, None, f"{key} is given twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
 S = TypeVar("S", bound=Settings)
 
 
@@ -60,7 +71,7 @@ def load_settings(kind: type[S], source: str | os.PathLike[str], folder: Path = 
     path = folder / f"{os.fspath(source)}.yaml"
     path = path if path.is_file() else Path(source)
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except OSError as error:
         shipped = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
         raise InvalidParameter(

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import secrets
 import shutil
 import tempfile
 import weakref
@@ -27,9 +28,12 @@ def write_atomically(path: Path, data: bytes) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(data)
-    Path(file.name).replace(path)
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")  # unlike those of `tempfile`, as readable as other files
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def cache_path() -> Path:

@@ -66,9 +66,14 @@ def test_missing_settings_are_named(tmp_path: Path) -> None:
     assert "target is missing" in message and "teacher.seed is missing" in message
 
 
-@pytest.mark.parametrize("text", ["a: [", "- 1", "", "\0", "!!python/object:os.system {}"])
+@pytest.mark.parametrize("text", ["a: [", "- 1", "", "\0", "!!python/object:os.system {}", "? [a]\n: 1"])
 def test_what_are_no_settings_is_refused(tmp_path: Path, text: str) -> None:
     refused(tmp_path, text)
+
+
+def test_settings_that_are_given_twice_are_named(tmp_path: Path) -> None:
+    assert "teacher is given twice" in refused(tmp_path, "teacher: {seed: 1}\nparallelism: 4\nteacher: {seed: 2}")
+    assert "seed is given twice" in refused(tmp_path, "teacher: {seed: 1, seed: 2}")
 
 
 def test_a_file_that_is_missing_is_named_with_the_shipped_ones() -> None:

@@ -78,7 +78,7 @@ def from_bytes(data: bytes) -> tuple[Machine, list[MeasuredSchedule], dict[str, 
             schedule has no run time although it ran.
     """
     try:
-        table = pq.read_table(io.BytesIO(data))
+        table = pq.read_table(pa.BufferReader(data), use_threads=False)
         metadata = json.loads((table.schema.metadata or {})[_METADATA])
         if metadata["kind"] != _KIND:
             raise ValueError(f"its kind is {metadata['kind']!r}")

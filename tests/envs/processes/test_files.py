@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from halidegym.envs.processes.files import CacheUnwritable, ScratchFolder
+from halidegym.envs.processes.files import CacheUnwritable, ScratchFolder, write_atomically
 from halidegym.envs.timing.machine import compiling
 
 KEEPS_ONE = """
@@ -21,6 +21,18 @@ folder = ScratchFolder(Path({place!r}))
 print(folder.path, flush=True)
 time.sleep(1000)
 """
+
+
+def test_files_are_written_as_a_whole_and_as_readable_as_others(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+    write_atomically(tmp_path / "file", b"first")
+    write_atomically(tmp_path / "file", b"second")
+    assert (tmp_path / "file").read_bytes() == b"second"
+    assert (tmp_path / "file").stat().st_mode == (tmp_path / "other").stat().st_mode
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_atomically(tmp_path / "folder", b"third")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder", "other"]
 
 
 def test_a_folder_is_there_as_long_as_it_is_needed(tmp_path: Path) -> None:
