@@ -127,7 +127,7 @@ def load_problems(
     Raises:
         InvalidParameter: the sequence is empty; and whatever `load_problem` raises.
     """
-    if isinstance(sources, str) or not isinstance(sources, Sequence):
+    if isinstance(sources, str | bytes) or not isinstance(sources, Sequence):
         sources = (sources,)
     if not sources:
         raise InvalidParameter("The sequence of pipelines is empty: give at least one")

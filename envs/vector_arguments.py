@@ -53,7 +53,12 @@ def action_indices(actions: ArrayLike, num_envs: int) -> NDArray[np.int64]:
     Raises:
         InvalidParameter: there are more or fewer, or one is no integer that fits 64 bits.
     """
-    array = np.asarray(actions)
+    try:
+        array = np.asarray(actions)
+    except ValueError as error:
+        raise InvalidParameter(
+            f"actions={shown(actions)} are of different lengths: give one for each of {num_envs} environments"
+        ) from error
     if array.shape != (num_envs,):
         raise InvalidParameter(
             f"actions={shown(actions)} has the shape {array.shape}: give one for each of {num_envs} environments"
@@ -63,7 +68,7 @@ def action_indices(actions: ArrayLike, num_envs: int) -> NDArray[np.int64]:
     return np.array([action_index(action) for action in array], np.int64)
 
 
-def seeds_of(seed: int | Sequence[int | None] | None, num_envs: int) -> list[int | None]:
+def seeds_of(seed: int | Sequence[int | None] | NDArray[np.integer] | None, num_envs: int) -> list[int | None]:
     """A seed for each environment of a vector: none, `seed` + i, or those of the list, as in Gymnasium's own vectors.
 
     Raises:
@@ -71,6 +76,8 @@ def seeds_of(seed: int | Sequence[int | None] | None, num_envs: int) -> list[int
     """
     if seed is None:
         return [None] * num_envs
+    if isinstance(seed, np.ndarray):
+        seed = seed.tolist()
     if isinstance(seed, SupportsIndex):
         return [operator.index(seed) + i for i in range(num_envs)]
     check_kind(Sequence, seed=seed)

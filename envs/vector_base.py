@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -41,6 +41,9 @@ class SeededVector(VectorEnv[ObservationT, ArrayLike, NDArray[Any]], ABC):
         self._has_begun = False
         self._is_over = np.zeros(num_envs, np.bool_)
         self._everyone = np.ones(num_envs, np.bool_)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a native vector has threads, and cannot be copied or pickled; make another by gym.make_vec")
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import os
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.native._core import FormatError, Weights
+from halidegym.native._core import FormatError, InvalidParameter, Weights
+from halidegym.native.checks import shown
 
 #: Where the reference keeps its shared library inside the ``halide`` package.
 PLUGIN = "lib64/libautoschedule_adams2019.so"
@@ -69,9 +71,14 @@ def resolve_weights(weights: Weights | str | Path | None) -> Weights:
 
     Raises:
         FormatError: see :func:`load_weights` and :func:`builtin_weights`.
+        InvalidParameter: it is none of these.
     """
     if weights is None:
         return builtin_weights()
+    if not isinstance(weights, Weights | str | os.PathLike):
+        raise InvalidParameter(
+            f"weights={shown(weights)} is a {type(weights).__name__}; give Weights or the path of a .weights file"
+        )
     return weights if isinstance(weights, Weights) else load_weights(weights)
 
 

@@ -36,6 +36,17 @@ for module in (halidegym, rewards):
     ]
 
 
+def test_modules_of_the_top_level_can_be_imported_from() -> None:
+    script = """
+from halidegym.pipelines import names
+from halidegym.rewards import HardwareTimingReward
+from halidegym.wrappers import TextObservation
+import halidegym.pipelines, halidegym.envs.pipelines
+print(halidegym.pipelines is halidegym.envs.pipelines, TextObservation.__name__)
+"""
+    assert run_python(script) == "True TextObservation\n"
+
+
 def test_importing_registers_the_environment() -> None:
     script = "import gymnasium, halidegym; print(gymnasium.spec('HalideSchedule-v0').id)"
     assert run_python(script) == "HalideSchedule-v0\n"

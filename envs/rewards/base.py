@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import InvalidParameter, State
+from halidegym.native.checks import shown
 
 RewardForm = Literal["speedup", "log_speedup", "inverse_time"]
 """How a time becomes a reward: `baseline / time`, its natural logarithm, or `1 / time`."""
@@ -82,8 +83,8 @@ class Reward(ABC):
         if isinstance(baseline, int | float):
             if not (math.isfinite(baseline) and baseline > 0):
                 raise InvalidParameter(f"baseline={baseline} is no time: give a positive number")
-        elif isinstance(baseline, str) and baseline != "greedy":
-            raise InvalidParameter(f'baseline={baseline!r} is unknown: use "greedy", a number, or a plan')
+        elif baseline != "greedy" and not hasattr(baseline, "schedule"):
+            raise InvalidParameter(f'baseline={shown(baseline)} is unknown: use "greedy", a number, or a plan')
         self.form = form
         self.baseline = baseline
 

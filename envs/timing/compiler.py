@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import NoReturn
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.confined import Finished, ProcessEnded, run_process
@@ -73,6 +74,12 @@ class Compiler:
         self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
         for worker in self._workers:
             self._idle.put(worker)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Compiler has processes, and cannot be copied or pickled; make another, as env.spec.make() does for an "
+            "environment"
+        )
 
     def __enter__(self) -> Compiler:
         return self

@@ -86,9 +86,12 @@ class TimingSettings:
             compile_timeout_s=self.compile_timeout_s,
             disturbance=self.disturbance,
         )
-        unusable = set(self.cpus) - os.sched_getaffinity(0)
+        usable = os.sched_getaffinity(0)
+        unusable = set(self.cpus) - usable
         if unusable:
-            raise InvalidParameter(f"cpus: this process may not use the cores {sorted(unusable)}.")
+            raise InvalidParameter(
+                f"cpus: this process may not use the cores {sorted(unusable)}; choose among {sorted(usable)}."
+            )
 
     def to_json(self) -> str:
         """All settings but the threads, which a record has apart; the same text for equal settings."""

@@ -264,7 +264,8 @@ class Stopwatch:
                 reason = failed.error.strip().rstrip(".")
                 raise _core.Error(
                     f"{problem.name}: the trusted schedule, which outputs are compared with, fails: {failed.outcome}: "
-                    f"{reason}. Mend the pipeline or its estimates, give it more time or memory, or set verify=False."
+                    f"{reason}. Mend the pipeline or its estimates, give it more time or memory, or do not verify "
+                    "(verify=False, or --no-verify)."
                 ) from None
         self._bench.trusted[key] = directory
 

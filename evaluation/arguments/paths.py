@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import os
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,11 @@ class ScheduleFile(OutputFile):
         """Return the path.
 
         Raises:
-            BadParameter: it has another ending, is a folder, or nothing can be written there.
+            BadParameter: it has another ending, is a folder, nothing can be written there, or no module has such a name.
         """
         path = super().convert(value, param, ctx)
         if path.suffix not in _SCHEDULE_FILES:
             self.fail(f"{path.name!r} is neither a header in C++ (.h) nor a module in Python (.py).", param, ctx)
+        if path.suffix == ".py" and (not path.stem.isidentifier() or keyword.iskeyword(path.stem)):
+            self.fail(f"{path.name!r} is no module that Python can import; name it such as my_schedule.py.", param, ctx)
         return path

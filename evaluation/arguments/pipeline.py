@@ -142,7 +142,9 @@ def _import(name: str) -> ModuleType:
     sys.path.insert(0, str(Path.cwd()))  # as `python -m` does
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise InvalidParameter(f"Cannot import {name}: {error}. Check the name before the colon") from error
+    except (ModuleNotFoundError, ValueError) as error:
+        raise InvalidParameter(
+            f"Cannot import {name or 'a module without a name'}: {error}. Check the name before the colon"
+        ) from error
     finally:
         sys.path.pop(0)

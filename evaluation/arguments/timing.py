@@ -15,6 +15,7 @@ from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.options import Failure, integers
 from halidegym.evaluation.arguments.paths import OutputFile, OutputFolder
 
+_POSITIVE = click.FloatRange(min=0, min_open=True)
 _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     click.option(
         "--threads",
@@ -23,20 +24,38 @@ _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     ),
     click.option("--cpus", type=integers, default=(), help="Cores to run on, such as 0,1.  [default: the usable ones]"),
     click.option(
-        "--sample-seconds", type=float, default=2.0, show_default=True, help="Time to spend on samples of a schedule."
+        "--sample-seconds",
+        type=_POSITIVE,
+        default=2.0,
+        show_default=True,
+        help="Time to spend on samples of a schedule.",
     ),
     click.option(
-        "--patience", type=float, default=2.0, show_default=True, help="More of it, while other processes disturb."
+        "--patience",
+        type=click.FloatRange(min=0),
+        default=2.0,
+        show_default=True,
+        help="More of it, while other processes disturb.",
     ),
-    click.option("--timeout", type=float, default=60.0, show_default=True, help="Seconds after which a run is hung."),
     click.option(
-        "--compile-timeout", type=float, default=300.0, show_default=True, help="The same for the compilation."
+        "--timeout", type=_POSITIVE, default=60.0, show_default=True, help="Seconds after which a run is hung."
     ),
-    click.option("--memory", type=int, default=8, show_default=True, help="GiB of memory that a run may have."),
     click.option(
-        "--flush", type=int, default=0, show_default=True, help="MiB of other memory to touch before a sample."
+        "--compile-timeout", type=_POSITIVE, default=300.0, show_default=True, help="The same for the compilation."
     ),
-    click.option("--inputs-seed", type=int, default=0, show_default=True, help="Of the random inputs."),
+    click.option(
+        "--memory", type=click.IntRange(min=1), default=8, show_default=True, help="GiB of memory that a run may have."
+    ),
+    click.option(
+        "--flush",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="MiB of other memory to touch before a sample.",
+    ),
+    click.option(
+        "--inputs-seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random inputs."
+    ),
     click.option("--no-verify", is_flag=True, help="Do not compare outputs with those of the trusted schedule."),
 )
 _RECORD_OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (

@@ -87,8 +87,8 @@ _TAKERS = {
 @click.option(
     "--agent",
     type=click.Choice(list(_AGENTS)),
-    help="How to search; docs/agents/ has a page on each. All but autotune go by the cost model, in seconds or less; tag "
-    "needs --seconds or --evaluations.  [default: autotune, or beam if --beam or --passes is given]",
+    help="How to search; docs/agents/ has a page on each. All but autotune go by the cost model, in seconds or "
+    "less.  [default: autotune, or beam if --beam or --passes is given]",
 )
 @click.option("--beam", type=click.IntRange(min=1), help="Width of the beam, of --agent beam.  [default: 32]")
 @click.option(
@@ -205,6 +205,8 @@ def schedule(
     tunes = name == "autotune"
     if beside.threads is not None and not (tunes or beside.schedules):
         raise click.UsageError("--threads is of --agent autotune, --measure and --manual, and none is given.")
+    if output_format == "loops" and (function or output):
+        raise click.UsageError("--format loops is printed, and no source code: leave it out, or --function and -o.")
     if function is not None:
         check_function_name(function)
     given = _agent(name, top, beam=beam, passes=passes, policy=policy, shortlist=shortlist)

@@ -42,7 +42,7 @@ def source_file(path: Path, schedules: Sequence[Best], function: str) -> str:
 def how_to_call(path: Path, function: str) -> str:
     """What to do with the file, in a line."""
     if path.suffix == _MODULE:
-        return f"from {path.name.partition('.')[0]} import {function}; {function}(pipeline)"
+        return f"from {path.stem} import {function}; {function}(pipeline)"
     return f'#include "{path.name}", and {function}(get_pipeline()) at the end of generate()'
 
 

@@ -6,6 +6,7 @@ Importing this package registers the environment ids, among them `HalideSchedule
 
 import importlib
 import importlib.metadata
+import sys
 from typing import TYPE_CHECKING
 
 # First, so that the extension binds to the libHalide that the `halide` module has mapped: two copies in one process
@@ -84,6 +85,10 @@ __all__ = [
 ]
 
 __version__ = importlib.metadata.version("halidegym")
+
+# So that what stands here can be imported from, too: `from halidegym.rewards import Reward`.
+for _name, _module in {"pipelines": pipelines, "rewards": rewards, "wrappers": wrappers}.items():
+    sys.modules[f"{__name__}.{_name}"] = _module
 
 register_environments()
 redirect_former_paths()

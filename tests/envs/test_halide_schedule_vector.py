@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
+from copy import deepcopy
 from typing import Any
 
 import gymnasium as gym
@@ -223,6 +225,8 @@ def test_equal_seeds_give_equal_episodes_and_none_gives_others() -> None:
     envs.reset()
     envs.reset(seed=3)
     assert envs.problems == first
+    envs.reset(seed=np.arange(3, 19))
+    assert envs.problems == first
     assert len(set(first)) > 1
 
 
@@ -270,6 +274,13 @@ def test_bad_arguments_are_named(arguments: dict[str, Any], message: str) -> Non
         HalideScheduleVector(**{"num_envs": COUNT, "pipeline": pipelines_for_tests.blur, **arguments})
 
 
+def test_copies_are_refused() -> None:
+    envs = make(pipeline=problems("toy_blur")[0])
+    for copied in (deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match=r"make another by gym\.make_vec"):
+            copied(envs)
+
+
 def test_an_unknown_argument_is_named() -> None:
     with pytest.raises(TypeError, match="pipelines"):
         make(pipelines=["harris"])
@@ -280,6 +291,7 @@ def test_an_unknown_argument_is_named() -> None:
     [
         ([0, 0, 0], r"shape \(3,\): give one for each of 4"),
         (0, "give one for each of 4"),
+        ([[1], [2, 3], 0, 0], "of different lengths: give one for each of 4"),
         ([0.0] * 4, "not an integer"),
         (np.full(4, 2**63, np.uint64), "64 bits"),
     ],

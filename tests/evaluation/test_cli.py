@@ -203,6 +203,27 @@ def test_schedule_tells_of_inputs_that_are_too_small(tmp_path: Path) -> None:
     assert "reads 0 to 199 of dimension 0 of the input 'image', whose estimate provides 0 to 49." in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "my-plan.py"], "'my-plan.py' is no module that Python can import"),
+        (["-o", "class.py"], "'class.py' is no module that Python can import"),
+        (["--format", "loops", "-o", "a.h"], "--format loops is printed"),
+        (["--format", "loops", "--function", "f"], "--format loops is printed"),
+    ],
+)
+def test_schedule_refuses_what_cannot_be_written(arguments: list[str], message: str) -> None:
+    result = halidegym("schedule", "toy_blur", "--agent", "greedy", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_what_builds_a_pipeline_needs_a_module() -> None:
+    result = halidegym("schedule", ":build", "--agent", "greedy")
+    assert result.exit_code == 2
+    assert "Cannot import a module without a name" in result.stderr
+
+
 def test_schedule_prints_functions() -> None:
     arguments = ["schedule", f"{PIPELINES}:mm", "--agent", "greedy", "--function", "schedule_mm"]
     assert halidegym(*arguments).stdout.startswith("void schedule_mm(Halide::Pipeline pipeline) {")

@@ -51,6 +51,11 @@ def test_weights_can_be_given_in_three_ways(tmp_path: Path) -> None:
     assert resolve_weights(tmp_path / "zero.weights") == resolve_weights(str(tmp_path / "zero.weights")) == changed
 
 
+def test_what_is_no_weights_is_named() -> None:
+    with pytest.raises(InvalidParameter, match="weights=5 is a int; give Weights or the path"):
+        resolve_weights(5)  # type: ignore[arg-type]
+
+
 def test_trailing_bytes_are_ignored() -> None:
     data = builtin_weights().to_bytes()
     assert Weights.from_bytes(data + b"more") == builtin_weights()
