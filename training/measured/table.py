@@ -78,7 +78,9 @@ def from_bytes(data: bytes) -> tuple[Machine, list[MeasuredSchedule], dict[str, 
             schedule has no run time although it ran.
     """
     try:
-        table = pq.read_table(pa.BufferReader(data), use_threads=False)
+        # In this thread alone: others of pyarrow's may let go of the bytes, an object of Python, while the process ends,
+        # which then aborts.
+        table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
         metadata = json.loads((table.schema.metadata or {})[_METADATA])
         if metadata["kind"] != _KIND:
             raise ValueError(f"its kind is {metadata['kind']!r}")
