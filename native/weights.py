@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.native._core import FormatError, InvalidParameter, Weights
-from halidegym.native.checks import shown
 
 #: Where the reference keeps its shared library inside the ``halide`` package.
 PLUGIN = "lib64/libautoschedule_adams2019.so"
@@ -77,7 +76,7 @@ def resolve_weights(weights: Weights | str | Path | None) -> Weights:
         return builtin_weights()
     if not isinstance(weights, Weights | str | os.PathLike):
         raise InvalidParameter(
-            f"weights={shown(weights)} is a {type(weights).__name__}; give Weights or the path of a .weights file"
+            f"weights={weights!r} is a {type(weights).__name__}; give Weights or the path of a .weights file"
         )
     return weights if isinstance(weights, Weights) else load_weights(weights)
 

@@ -126,10 +126,10 @@ def test_ctrl_c_before_anything_was_timed_gives_what_the_beam_has_found(
         return dataclasses.replace(Greedy().search(problem, Budget(), 0), ended_by="interrupt")
 
     monkeypatch.setattr(BeamSearch, "search", interrupted)
-    result = schedule("-o", tmp_path / "blur.schedule.py")
+    result = schedule("-o", tmp_path / "blur_schedule.py")
     assert result.exit_code == 0, result.output
     assert "0 schedules timed" in result.stderr and "(interrupted)" in result.stderr
-    assert "def schedule_blur(" in (tmp_path / "blur.schedule.py").read_text()
+    assert "def schedule_blur(" in (tmp_path / "blur_schedule.py").read_text()
 
 
 @pytest.mark.parametrize(
