@@ -185,7 +185,7 @@ class Rounds(Generic[Found]):
 
     def _counts_nothing(self) -> bool:
         """Return whether the only budget is one of expansions, and the planner does not expand."""
-        return self._budget.seconds is None and self._budget.evaluations is None and self.expansions == 0
+        return self._budget.is_unlimited_for_rollouts and self.expansions == 0
 
     def _batch_size(self) -> int:
         if self._budget.is_unlimited:
