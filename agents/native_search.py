@@ -20,7 +20,6 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import SearchResult, Solution, Space, Weights
-from halidegym.native.checks import check_at_least
 from halidegym.native.weights import resolve_weights
 
 
@@ -29,16 +28,22 @@ class NativeSearch(Agent):
     """Base of the agents that search with the cost model, in C++.
 
     Attributes:
-        subtiling, memory_limit: the rules of the search space; see `Rules`.
+        subtiling, memory_limit, max_recompute: the rules of the search space; see `Rules`.
         weights: of the cost model, or the path of a ``.weights`` file; None for the pretrained ones.
     """
 
     subtiling: bool = Rules.subtiling
     memory_limit: int | None = Rules.memory_limit
+    max_recompute: float | None = Rules.max_recompute
     weights: Weights | str | Path | None = None
 
     def __post_init__(self) -> None:
-        check_at_least(0, memory_limit=self.memory_limit)
+        _ = self.rules  # refuses what they cannot be
+
+    @property
+    def rules(self) -> Rules:
+        """Of the search space."""
+        return Rules(self.subtiling, self.memory_limit, self.max_recompute)
 
     def search(
         self,
@@ -70,8 +75,7 @@ class NativeSearch(Agent):
         """Return what a search of the problem's schedules finds as a plan."""
         weights = resolve_weights(self.weights)
         start, cpu_start = time.perf_counter(), time.process_time()
-        rules = Rules(subtiling=self.subtiling, memory_limit=self.memory_limit)
-        result = search(rules.space(problem, weights))
+        result = search(self.rules.space(problem, weights))
         elapsed, cpu_elapsed = time.perf_counter() - start, time.process_time() - cpu_start
         return Plan(
             agent=repr(self),
@@ -79,7 +83,7 @@ class NativeSearch(Agent):
             fingerprint=fingerprint(problem, weights),
             cost=result.solutions[0].cost,
             schedule=Schedule.from_state(problem, result.solutions[0].state),
-            rules=rules,
+            rules=self.rules,
             candidates=_candidates(result.solutions),
             pass_costs=tuple(result.pass_costs),
             pass_candidates=_candidates(result.pass_solutions),

@@ -87,14 +87,15 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     | `decision_features` | `Box(-20, 64, (D * 43,))` | with `child_features` only: costs and features of the child |
 
     All scales are fixed, and more room changes nothing but the padding. `help(halidegym.envs.observation)` has the columns
-    of the tables with units and ranges. The greedy cost counts as 1 if the `memory_limit` lets greedy search find nothing.
+    of the tables with units and ranges. The greedy cost counts as 1 if there is no greedy schedule.
 
     ## Rewards
 
     0 until the schedule is complete, then the natural logarithm of its speedup over the schedule that greedy search
-    with the same cost model finds: `log(greedy cost / cost)`. `halidegym.rewards.CostModelReward` is the wrapper for
-    other forms and baselines, `halidegym.rewards.HardwareTimingReward` the one for run times; both replace the object
-    `reward` of the environment.
+    with the same cost model finds: `log(greedy cost / cost)`. Where greedy search comes to a dead end, the beam is
+    doubled, to 32 at most, until it finds one. `halidegym.rewards.CostModelReward` is the wrapper for other forms and
+    baselines, `halidegym.rewards.HardwareTimingReward` the one for run times; both replace the object `reward` of the
+    environment.
 
     ## Starting State
 
@@ -107,8 +108,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     *Termination*: the schedule is complete. That takes at most two steps a Func. Decisions without an alternative (of
     inputs, of Funcs that cannot be parallel, ...) are taken by the environment itself, unless `skip_forced=False`; but
     `reset` never completes a schedule, so that an episode has at least one step. A partial schedule without any legal
-    decision, which a `memory_limit` can lead to, terminates the episode, too: a dead end, which counts as a schedule of
-    `rewards.DEAD_END_SPEEDUP`. *Truncation*: never.
+    decision terminates the episode, too: a dead end, which counts as a schedule of `rewards.DEAD_END_SPEEDUP`. A
+    `memory_limit` leads to them, and in some pipelines `max_recompute` does. *Truncation*: never.
 
     ## Information
 
@@ -121,7 +122,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     | `illegal_action` | step | whether the action was illegal, and another decision was taken |
     | `dead_end` | last step | whether the episode ended without a schedule; if not, there are also: |
     | `cost` | last step | of the schedule, by the cost model: milliseconds as trained |
-    | `speedup` | last step | greedy cost / cost; NaN if greedy search finds no schedule within the `memory_limit` |
+    | `speedup` | last step | greedy cost / cost; NaN if there is no greedy schedule |
     | `schedule` | last step | the `Schedule` |
     | `fingerprint` | last step | what the cost depends on: problem, target, weights, Halide version (`Fingerprint`) |
 
@@ -137,6 +138,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     | `weights` | the built-in ones | of the cost model: `Weights`, or the path of a `.weights` file |
     | `subtiling` | `True` | Funcs may be tiled more than once; if not, all are placed before any is parallelized |
     | `memory_limit` | none | bytes of working set that a schedule may need beyond its outputs |
+    | `max_recompute` | 8 | how many times the fewest points possible a stage may compute; `None`: any number |
     | `max_decisions` | 1024 | size of the action space; 256 is as good to learn with, and quicker |
     | `max_stages`, `max_edges`, `max_loops` | as needed | more room in the observation |
     | `pool` | none | for `"random"`: number of prepared problems to draw from |
@@ -189,6 +191,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         weights: _core.Weights | str | Path | None = None,
         subtiling: bool = True,
         memory_limit: int | None = None,
+        max_recompute: float | None = Rules.max_recompute,
         max_decisions: int = 1024,
         max_stages: int = 1,
         max_edges: int = 1,
@@ -220,7 +223,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             estimates=estimates,
             pipeline_options=pipeline_options,
             weights=weights,
-            rules=Rules(subtiling, memory_limit),
+            rules=Rules(subtiling, memory_limit, max_recompute),
             pool=pool,
         )
         least = self._prepared.least_shape()
@@ -248,8 +251,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
 
         Raises:
             InvalidParameter: there are `options`; the environment has none.
-            SearchExhausted: the reward takes the greedy schedule as its baseline, and there is none within the
-                `memory_limit`.
+            SearchExhausted: the reward takes the greedy schedule as its baseline, and there is none within
+                `memory_limit` and `max_recompute`.
         """
         check_no_options(options)
         self._turn.begin()
@@ -391,6 +394,6 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         """The complete schedule that greedy search with the cost model finds for the current problem.
 
         Raises:
-            SearchExhausted: it finds none within the `memory_limit`.
+            SearchExhausted: see `PreparedProblem.greedy`.
         """
         return self.prepared_problem.greedy.state

@@ -517,7 +517,15 @@ class Network(_Bound):
 class Space(_Value):
     """A problem, the rules of its schedules, and the cost model that rates them; immutable."""
 
-    def __init__(self, problem: Problem, weights: Weights, *, subtiling: bool = True, memory_limit: int = -1) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        weights: Weights,
+        *,
+        subtiling: bool = True,
+        memory_limit: int = -1,
+        max_recompute: float = 8.0,
+    ) -> None:
         """The space of the schedules of a problem.
 
         Args:
@@ -525,6 +533,10 @@ class Space(_Value):
             weights: of the cost model.
             subtiling: whether a Func may be tiled more than once (section 14).
             memory_limit: bytes of working set beyond the outputs that a schedule may use; negative: unlimited.
+            max_recompute: how many times the fewest points possible a stage may compute (section 7.4); inf: unlimited.
+
+        Raises:
+            InvalidParameter: `max_recompute` is below 1.
         """
     @property
     def problem(self) -> Problem: ...
@@ -532,6 +544,8 @@ class Space(_Value):
     def subtiling(self) -> bool: ...
     @property
     def memory_limit(self) -> int: ...
+    @property
+    def max_recompute(self) -> float: ...
     @property
     def weights(self) -> Weights: ...
     def initial_state(self) -> State:

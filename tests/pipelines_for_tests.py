@@ -201,6 +201,21 @@ def several_updates() -> hl.Pipeline:
     return _pipeline(o, 300, 200)
 
 
+def three_lookups() -> hl.Pipeline:
+    """Vectors compute more of the output than there is, and with it more of a table than searches allow by default.
+
+    Not among `ALL`, since the reference finds no schedule for it.
+    """
+    x, y = _vars("xy")
+    image = _image("I", (64,), hl.UInt(8))
+    r = hl.RDom([(0, 16)], "r")
+    table, o = hl.Func("table"), hl.Func("o")
+    table[x, y] = hl.sqrt(hl.f32(image[x]) + y)
+    o[x] = hl.u8(0)
+    o[x] += hl.u8(table[x + r, hl.i32(image[r])])
+    return _pipeline(o, 3)
+
+
 ALL: dict[str, Callable[[], hl.Pipeline]] = {
     builder.__name__: builder
     for builder in (

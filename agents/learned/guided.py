@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from halidegym.agents.budget import Budget
-from halidegym.agents.learned.policies import load_network
+from halidegym.agents.learned.policies import check_policy, load_network
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress
@@ -47,6 +47,7 @@ class GuidedAgent(NativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_policy(self.policy)
         self._guidance(seed=0)
 
     @classmethod

@@ -36,7 +36,7 @@ class GuidedReplay(GuidedAgent):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, schedules=self.schedules)
+        check_at_least(1, schedules=self.schedules, free_schedules=self.free_schedules)
         self._options(0)
 
     def _options(self, seed: int) -> RolloutSearchOptions:

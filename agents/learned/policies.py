@@ -7,6 +7,7 @@ from pathlib import Path
 
 from halidegym.agents.learned.policy_file import PolicyFile, load_policy_file
 from halidegym.native._core import InvalidParameter, PolicyNetwork
+from halidegym.native.checks import shown
 
 _SHIPPED = Path(__file__).parent / "shipped"
 
@@ -14,6 +15,16 @@ _SHIPPED = Path(__file__).parent / "shipped"
 def shipped_policies() -> tuple[str, ...]:
     """Names of the policies that come with the package."""
     return tuple(sorted(path.stem for path in _SHIPPED.glob("*.npz")))
+
+
+def check_policy(policy: object) -> None:
+    """Check what is to be the name or the path of a policy, without reading it.
+
+    Raises:
+        InvalidParameter: it is neither text nor a path.
+    """
+    if not isinstance(policy, str | Path):
+        raise InvalidParameter(f"policy={shown(policy)} is no policy: give a name, or the path of a file")
 
 
 def load_policy(name_or_path: str | Path) -> PolicyFile:
@@ -32,16 +43,18 @@ def load_network(name_or_path: str | Path) -> PolicyNetwork:
     Raises:
         InvalidParameter, FormatError: see `load_policy`.
     """
-    path = _path(name_or_path)
-    return _network(path, path.stat().st_mtime_ns)
+    path = _path(name_or_path).resolve()
+    status = path.stat()
+    return _network(path, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 @functools.lru_cache(maxsize=4)
-def _network(path: Path, _modified: int) -> PolicyNetwork:
+def _network(path: Path, *_status: int) -> PolicyNetwork:
     return load_policy_file(path).network()
 
 
 def _path(name_or_path: str | Path) -> Path:
+    check_policy(name_or_path)
     if isinstance(name_or_path, str) and name_or_path in shipped_policies():
         return _SHIPPED / f"{name_or_path}.npz"
     if not Path(name_or_path).is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -56,7 +57,7 @@ class Autotune(Agent):
             needs torch.
         parallelisms: numbers of cores to schedule for; None for that of the problem, twice and eight times as many. All run
             on the problem's threads.
-        subtiling, memory_limit: the rules of the search space; see `Rules`.
+        subtiling, memory_limit, max_recompute: the rules of the search space; see `Rules`.
         weights: of the cost model, or the path of a ``.weights`` file; None for the pretrained ones.
     """
 
@@ -69,6 +70,7 @@ class Autotune(Agent):
     parallelisms: tuple[int, ...] | None = None
     subtiling: bool = Rules.subtiling
     memory_limit: int | None = Rules.memory_limit
+    max_recompute: float | None = Rules.max_recompute
     weights: Weights | str | Path | None = None
 
     def __post_init__(self) -> None:
@@ -80,7 +82,7 @@ class Autotune(Agent):
                 raise InvalidParameter("parallelisms=() leaves no number of cores; give at least one, or None")
             check_at_least(1, **{"each of parallelisms": min(self.parallelisms)})
         check_kind(bool, retrain=self.retrain)
-        Rules(self.subtiling, self.memory_limit)
+        _ = self.rules  # refuses what they cannot be
 
     def search(
         self,
@@ -154,7 +156,7 @@ class Autotune(Agent):
     @property
     def rules(self) -> Rules:
         """Of the search space."""
-        return Rules(self.subtiling, self.memory_limit)
+        return Rules(self.subtiling, self.memory_limit, self.max_recompute)
 
     def _budget(self, budget: Budget) -> Budget:
         if budget.seconds is None and budget.measurements is None:
@@ -163,7 +165,7 @@ class Autotune(Agent):
 
     def _baseline(self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None) -> Plan:
         """Adams2019's schedule; what it has found so far, if it takes too long."""
-        beam = BeamSearch(subtiling=self.subtiling, memory_limit=self.memory_limit, weights=self.weights)
+        beam = BeamSearch(**dataclasses.asdict(self.rules), weights=self.weights)
         seconds = None if budget.seconds is None else _SHARE_OF_BASELINE * budget.seconds
         return beam.search(problem, Budget(seconds=seconds), seed, on_progress)
 

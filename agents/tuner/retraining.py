@@ -23,7 +23,13 @@ def retrained(weights: Weights, trials: Sequence[Trial], seed: int) -> Weights:
 
 def with_weights(space: Space, weights: Weights) -> Space:
     """The same space by another cost model: the same decisions, other costs."""
-    return Space(space.problem, weights, subtiling=space.subtiling, memory_limit=space.memory_limit)
+    return Space(
+        space.problem,
+        weights,
+        subtiling=space.subtiling,
+        memory_limit=space.memory_limit,
+        max_recompute=space.max_recompute,
+    )
 
 
 def _measured(trial: Trial) -> MeasuredSchedule:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 
@@ -40,14 +41,19 @@ class PreparedProblem:
     def greedy(self) -> _core.Solution:
         """What greedy search with the cost model finds; searched for when it is first asked for.
 
+        Where greedy search comes to a dead end, the beam is doubled until it finds a schedule.
+
         Raises:
-            SearchExhausted: it finds no schedule within the memory limit.
+            SearchExhausted: not even a beam of 32 finds one.
         """
-        return _core.beam_search(self.space, _core.BeamOptions(beam_size=1)).solutions[0]
+        for beam_size in (1, 2, 4, 8, 16):
+            with contextlib.suppress(_core.SearchExhausted):
+                return self._beam(beam_size)
+        return self._beam(32)
 
     @functools.cached_property
     def greedy_cost(self) -> float:
-        """The cost of what greedy search finds.
+        """The cost of the greedy schedule.
 
         Raises:
             SearchExhausted: see `greedy`.
@@ -56,18 +62,21 @@ class PreparedProblem:
 
     @property
     def reference_cost(self) -> float:
-        """What observations tell costs relative to: the greedy cost, or 1 if greedy search finds no schedule."""
+        """What observations tell costs relative to: the greedy cost, or 1 if there is no greedy schedule."""
         try:
             return self.greedy_cost
         except _core.SearchExhausted:
             return 1.0
+
+    def _beam(self, beam_size: int) -> _core.Solution:
+        return _core.beam_search(self.space, _core.BeamOptions(beam_size=beam_size, passes=1)).solutions[0]
 
     def __getstate__(self) -> dict[str, object]:
         """All but what is searched for again when it is asked for."""
         return {name: value for name, value in vars(self).items() if name not in ("greedy", "greedy_cost")}
 
     def speedup(self, cost: float) -> float:
-        """Cost of the greedy schedule / this cost; NaN if greedy search finds no schedule within the memory limit."""
+        """Cost of the greedy schedule / this cost; NaN if there is no greedy schedule."""
         try:
             return self.greedy_cost / cost
         except _core.SearchExhausted:

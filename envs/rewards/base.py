@@ -108,9 +108,7 @@ class Reward(ABC):
             InvalidParameter: the baseline is a plan for another problem.
             SearchExhausted: it is the greedy schedule, and greedy search finds none within the problem's limits.
         """
-        # Only what a memory limit forbids leads to dead ends, for which even 1 / time takes a baseline.
-        if self.form != "inverse_time" or problem.rules.memory_limit is not None:
-            self.baseline_plan(problem)
+        self.baseline_plan(problem)  # even 1 / time takes one, in a dead end
 
     def rate(self, problem: PreparedProblem, state: State, cost: float | None = None) -> Rating:
         """Rate a state in which an episode can end: a complete schedule, or a dead end.

@@ -27,6 +27,7 @@ from halidegym.agents.tuner.autotune import Autotune
 from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import check_function_name
 from halidegym.evaluation.arguments.comparison import Beside, beside_options
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
@@ -110,6 +111,14 @@ _TAKERS = {
     help="A .weights file for the cost model, such as one of `halidegym train cost-model`.  [default: the shipped weights]",
 )
 @click.option(
+    "--max-recompute",
+    type=float,
+    default=Rules.max_recompute,
+    show_default=True,
+    help="How many times the fewest points possible a stage may compute; inf for any number. More than the default leaves "
+    "pipelines schedules that have none by Adams2019's rules.",
+)
+@click.option(
     "--seconds",
     type=float,
     help="Stop after this time with the best schedule so far.  "
@@ -158,11 +167,8 @@ _TAKERS = {
 def schedule(
     pipeline: str,
     agent: str | None,
-    beam: int | None,
-    passes: int | None,
-    policy: str | None,
-    shortlist: int | None,
     weights: Path | None,
+    max_recompute: float,
     seconds: float | None,
     evaluations: int | None,
     measurements: int | None,
@@ -177,6 +183,7 @@ def schedule(
     target: str,
     parallelism: int | None,
     details: Details,
+    **parameters: int | str | None,
 ) -> None:
     """Find a schedule for a PIPELINE and print it.
 
@@ -191,17 +198,8 @@ def schedule(
     Ctrl-C ends the search with the best schedule so far, which is printed and written as any other; it is timed beside no
     others, and the exit status is 0.
     """
-    name = agent or ("autotune" if beam is None and passes is None else "beam")
-    _check_takers(
-        name,
-        beam=beam,
-        passes=passes,
-        policy=policy,
-        shortlist=shortlist,
-        evaluations=evaluations,
-        measurements=measurements,
-        database=database,
-    )
+    name = agent or ("autotune" if parameters["beam"] is None and parameters["passes"] is None else "beam")
+    _check_takers(name, **parameters, evaluations=evaluations, measurements=measurements, database=database)
     tunes = name == "autotune"
     if beside.threads is not None and not (tunes or beside.schedules):
         raise click.UsageError("--threads is of --agent autotune, --measure and --manual, and none is given.")
@@ -209,8 +207,8 @@ def schedule(
         raise click.UsageError("--format loops is printed, and no source code: leave it out, or --function and -o.")
     if function is not None:
         check_function_name(function)
-    given = _agent(name, top, beam=beam, passes=passes, policy=policy, shortlist=shortlist)
-    planner = dataclasses.replace(given, weights=weights)
+    given = _agent(name, top, **parameters)
+    planner = dataclasses.replace(given, weights=weights, max_recompute=max_recompute)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
     check_others(problem, beside.schedules)
     for sentence in problem.undersized_inputs():

@@ -10,7 +10,7 @@ from halidegym.native._core import Error
 
 T = TypeVar("T")
 
-_OF_THE_SPACE = {"subtiling", "memory_limit", "weights"}
+_OF_THE_SPACE = {"subtiling", "memory_limit", "max_recompute", "weights"}
 _WHERE_IT_RAN = {"threads", "backend", "workers"}  # on which nothing depends that is found
 
 

@@ -37,9 +37,14 @@ void require_incomplete(const State &state) {
 }
 
 std::shared_ptr<Space> make_space(std::shared_ptr<Problem> problem, const Weights &weights, bool subtiling,
-                                  int64_t memory_limit) {
+                                  int64_t memory_limit, double max_recompute) {
+    if (!(max_recompute >= 1)) {
+        throw InvalidParameter("max_recompute=" + std::to_string(max_recompute) +
+                               " is out of range; give a number of at least 1");
+    }
     auto model = std::make_shared<const CostModel>(*problem, std::make_shared<const Network>(weights));
-    return std::make_shared<Space>(std::move(problem), std::move(model), SpaceOptions{subtiling, memory_limit});
+    return std::make_shared<Space>(std::move(problem), std::move(model),
+                                   SpaceOptions{subtiling, memory_limit, max_recompute});
 }
 
 std::shared_ptr<Problem> problem_of(const Space &space) {
@@ -52,12 +57,12 @@ std::shared_ptr<Space> space_of(const State &state) {
 
 py::tuple to_tuple(const Space &space) {
     return py::make_tuple(problem_of(space), space.cost_model->network().weights(), space.options.subtiling,
-                          space.options.memory_limit);
+                          space.options.memory_limit, space.options.max_recompute);
 }
 
 std::shared_ptr<Space> space(const py::tuple &pickled) {
     return make_space(pickled[0].cast<std::shared_ptr<Problem>>(), pickled[1].cast<const Weights &>(),
-                      pickled[2].cast<bool>(), pickled[3].cast<int64_t>());
+                      pickled[2].cast<bool>(), pickled[3].cast<int64_t>(), pickled[4].cast<double>());
 }
 
 State state(const py::tuple &pickled) {
@@ -76,11 +81,12 @@ State state(const py::tuple &pickled) {
 
 void bind_space(py::class_<Space, std::shared_ptr<Space>> &type) {
     type.def(py::init(&make_space), py::arg("problem"), py::arg("weights"), py::kw_only(), py::arg("subtiling") = true,
-             py::arg("memory_limit") = -1)
+             py::arg("memory_limit") = -1, py::arg("max_recompute") = SpaceOptions().max_recompute)
         .def_property_readonly("problem", &problem_of)
         .def_property_readonly("weights", [](const Space &space) { return space.cost_model->network().weights(); })
         .def_property_readonly("subtiling", [](const Space &space) { return space.options.subtiling; })
         .def_property_readonly("memory_limit", [](const Space &space) { return space.options.memory_limit; })
+        .def_property_readonly("max_recompute", [](const Space &space) { return space.options.max_recompute; })
         .def("initial_state", [](const std::shared_ptr<Space> &space) { return State(space); })
         .def(py::pickle([](const Space &space) { return to_tuple(space); }, &space));
     def_copies(type);

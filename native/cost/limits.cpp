@@ -4,10 +4,9 @@ namespace halidegym {
 
 namespace {
 
-constexpr double max_recompute = 8;
 constexpr int64_t max_inlined_calls = 255;
 
-bool recomputes_too_much(const FeatureRow &row) {
+bool recomputes_too_much(const FeatureRow &row, double max_recompute) {
     return row[feature::points_computed_total] + row[feature::inlined_calls] >
            max_recompute * row[feature::points_computed_minimum];
 }
@@ -28,10 +27,10 @@ int64_t memory_beyond_outputs(const Problem &problem, const NestTable &nest) {
 }  // namespace
 
 std::optional<Limit> exceeded_limit(const Problem &problem, const NestTable &nest, std::span<const int> stages,
-                                    int64_t memory_limit) {
+                                    int64_t memory_limit, double max_recompute) {
     for (const int stage : stages) {
         const bool is_wrapper = problem.node_of(problem.stages[static_cast<size_t>(stage)]).is_wrapper;
-        if (!is_wrapper && recomputes_too_much(nest.row(stage))) return Limit::Recompute;
+        if (!is_wrapper && recomputes_too_much(nest.row(stage), max_recompute)) return Limit::Recompute;
     }
     if (nest.most_inlined_calls() > max_inlined_calls) return Limit::CodeSize;
     if (memory_limit >= 0 && memory_beyond_outputs(problem, nest) > memory_limit) return Limit::Memory;

@@ -11,7 +11,7 @@ namespace halidegym {
 
 // What keeps a nest from becoming a state.
 enum class Limit : uint8_t {
-    Recompute,  // a stage computes more than eight times the fewest points possible
+    Recompute,  // a stage computes more than `max_recompute` times the fewest points possible
     CodeSize,   // a Func is inlined 256 times or more into one loop body
     Memory,     // more working memory than the memory limit beyond the outputs
 };
@@ -20,6 +20,6 @@ enum class Limit : uint8_t {
 // which the nest exceeds, if any. Only these of its stages are asked how often they are recomputed. A negative memory
 // limit, in bytes, stands for none.
 std::optional<Limit> exceeded_limit(const Problem &problem, const NestTable &nest, std::span<const int> stages,
-                                    int64_t memory_limit);
+                                    int64_t memory_limit, double max_recompute);
 
 }  // namespace halidegym

@@ -227,7 +227,7 @@ template <SearchSpace S>
 void BeamSearch<S>::close(Frontier &frontier, int depth) const {
     if (frontier.size() == 0) {
         throw SearchExhausted("no legal schedule is left after " + std::to_string(depth - 1) +
-                              " decisions; a larger beam_size or memory_limit keeps more of them");
+                              " decisions; a larger beam_size, memory_limit or max_recompute keeps more of them");
     }
     frontier.close();
 }

@@ -251,7 +251,7 @@ void Mb2fbs<S>::complete_greedily() {
         expand(visited, children);
         if (children.empty()) {
             throw SearchExhausted("no complete state was reached from depth " + std::to_string(visited->depth) +
-                                  "; a larger beta, beta2 or memory_limit keeps more states");
+                                  "; a larger beta, beta2, memory_limit or max_recompute keeps more states");
         }
         const Queued best = children.pop();
         visited = visit(best, rebuild(best));

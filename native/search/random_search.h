@@ -52,7 +52,7 @@ SearchResult<typename S::State> random_search(S &space, const RandomSearchOption
     for (int round = 0; record.may_continue(round, 0) || !record.has_found(); round++) {
         if (round >= 1000 && !record.has_found()) {
             throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
-                                  "a larger memory_limit allows more of them");
+                                  "a larger memory_limit or max_recompute allows more of them");
         }
         if (auto found = random_rollout(space, space.root(), random)) {
             record.result.evaluations++;

@@ -48,13 +48,14 @@ SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOpti
     double least = std::numeric_limits<double>::infinity();
     int64_t began = 0;
     int64_t improved = 0;
-    for (int64_t rollout = 0; rollout < options.rollouts.value_or(Budget::unlimited); rollout++) {
+    const int64_t rollouts = options.rollouts.value_or(Budget::unlimited);
+    for (int64_t rollout = 0; rollout < rollouts || !record.has_found(); rollout++) {
         if (record.has_found() && !record.may_continue(static_cast<int>(rollout), 0)) {
             break;
         }
         if (rollout >= 1000 && !record.has_found()) {
             throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
-                                  "a larger memory_limit allows more of them");
+                                  "a larger memory_limit or max_recompute allows more of them");
         }
         const SimulationPolicy policy{.deviations = rollout < options.free_rollouts
                                                         ? std::numeric_limits<double>::infinity()

@@ -53,7 +53,7 @@ public:
             run_pass(pass);
             if (!record_.has_found()) {
                 throw SearchExhausted("all rollouts ended in a state without legal decisions; a larger memory_limit "
-                                      "allows more of them, and more children give more of them");
+                                      "or max_recompute allows more of them, and more children give more of them");
             }
         }
         return record_.finish([&](const auto &found) { return solution_of<S>(space_, found); });

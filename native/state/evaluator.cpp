@@ -12,7 +12,7 @@ Evaluator::Evaluator(SpaceRef space)
 void Evaluator::start(const LevelRef &parent) {
     parent_ = nullptr;  // until the table is complete
     table_.start(*parent);
-    parents_limit_ = exceeded_limit(*space_->problem, table_, table_.stages(), space_->options.memory_limit);
+    parents_limit_ = limit_of(table_.stages());
     parents_cost_.reset();
     parent_ = parent;
 }
@@ -52,8 +52,12 @@ bool Evaluator::accepts_child(const LevelRef &parent, const Level &child) {
 
 // Rows of the parent that keep the limits need no second look.
 std::optional<Limit> Evaluator::limit_of_child() const {
-    return exceeded_limit(*space_->problem, table_, parents_limit_ ? table_.stages() : table_.own_rows(),
-                          space_->options.memory_limit);
+    return limit_of(parents_limit_ ? table_.stages() : table_.own_rows());
+}
+
+std::optional<Limit> Evaluator::limit_of(std::span<const int> stages) const {
+    return exceeded_limit(*space_->problem, table_, stages, space_->options.memory_limit,
+                          space_->options.max_recompute);
 }
 
 const FeatureTable &Evaluator::features(const LevelRef &nest) {

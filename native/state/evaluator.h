@@ -50,6 +50,7 @@ private:
     void start(const LevelRef &parent);
     void look_at(const LevelRef &parent, const Level &child);
     std::optional<Limit> limit_of_child() const;
+    std::optional<Limit> limit_of(std::span<const int> stages) const;
     double checked(float cost) const;
 
     SpaceRef space_;

@@ -18,6 +18,8 @@ struct SpaceOptions {
     bool subtiling = true;
     // Bytes of working set beyond the outputs that a schedule may use; negative: unlimited.
     int64_t memory_limit = -1;
+    // How many times the fewest points possible a stage may compute; the reference's is 8 (section 7.4).
+    double max_recompute = 8;
 };
 
 // The space that planners and environments search: a problem, the rules that restrict its schedules, and the model that
@@ -29,8 +31,8 @@ struct Space {
     std::shared_ptr<const CostModel> cost_model;
     SpaceOptions options;
     LevelRef empty_nest;
-    // A stage may compute at most so many points: eight times the fewest possible (section 7.4). By stage id; unlimited
-    // for wrappers.
+    // A stage may compute at most so many points: `max_recompute` times the fewest possible. By stage id; unlimited for
+    // wrappers.
     std::vector<double> points_limit;
     std::shared_ptr<SpaceTables> tables;  // of pure functions: they grow, and nobody can tell
 };

@@ -17,6 +17,7 @@ import pytest
 
 import pipelines_for_tests
 from episodes_for_tests import TARGET, Policy, bare, digest, make, outcome, play, random_policy
+from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.rewards import DEAD_END_SPEEDUP
 from halidegym.native import _core
@@ -128,6 +129,24 @@ def test_a_dead_end_ends_the_episode() -> None:
             assert reward == pytest.approx(np.log(DEAD_END_SPEEDUP))
     assert any(dead_ends)
     assert not all(dead_ends)
+
+
+def test_where_greedy_search_finds_nothing_a_wider_beam_may() -> None:
+    env = make(pipelines_for_tests.scan, memory_limit=10_000)
+    with pytest.raises(_core.SearchExhausted):
+        Greedy(memory_limit=10_000).plan(env.unwrapped.problem)
+    beam = BeamSearch(beam_size=8, passes=1, memory_limit=10_000).plan(env.unwrapped.problem)
+    reward, info = outcome(env, random_policy(0))
+    assert env.unwrapped.greedy_state.cost() == beam.cost
+    assert info["dead_end"] or reward == pytest.approx(np.log(beam.cost / info["cost"]))
+
+
+def test_a_pipeline_that_the_reference_cannot_schedule_can_be_if_more_may_be_recomputed() -> None:
+    with pytest.raises(_core.SearchExhausted, match="max_recompute"):
+        make(pipelines_for_tests.three_lookups).reset()
+    for seed in range(10):
+        _, info = outcome(make(pipelines_for_tests.three_lookups, max_recompute=None), random_policy(seed))
+        assert not info["dead_end"] and info["cost"] > 0
 
 
 def test_a_limit_that_no_schedule_keeps_is_reported_by_reset() -> None:

@@ -61,13 +61,17 @@ def test_problems(copied: Copy) -> None:
 
 
 @every_copy
-@pytest.mark.parametrize("rules", [Rules(), Rules(subtiling=False), Rules(memory_limit=2**40)], ids=str)
-def test_states(copied: Copy, rules: Rules) -> None:
+@pytest.mark.parametrize(
+    "limits", [{}, {"subtiling": False}, {"memory_limit": 2**40}, {"max_recompute": None}], ids=str
+)
+def test_states(copied: Copy, limits: dict[str, Any]) -> None:
+    rules = Rules(**limits)
     for state in walk(rules.space(toys.problem("toy_blur")), seed=1):
         copy_of_state = copied(state)
         assert contents(copy_of_state) == contents(state)
         assert copy_of_state.space.weights == builtin_weights()
         assert copy_of_state.space.memory_limit == state.space.memory_limit
+        assert copy_of_state.space.max_recompute == state.space.max_recompute
         assert copy_of_state.space.subtiling == state.space.subtiling
 
 

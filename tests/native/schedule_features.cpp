@@ -55,9 +55,9 @@ void test_blur() {
                {512,      2048, 9252, 3168,  4737024, 4202500, 198, 198,      1, 1,     128, 37008,  12336,
                 16810000, 2056, 2056, 8200,  0,       37008,   18,  16777216, 0, 16,    16,  294912, 18432,
                 16,       0,    1,    37008, 2056,    64,      1,   0,        0, 13104, 768, 13104,  16790320});
-    expect("blur: accepted", exceeded_limit(problem, nest, nest.stages(), -1) == std::nullopt);
-    expect("blur: memory limit", exceeded_limit(problem, nest, nest.stages(), 13104) == std::nullopt);
-    expect("blur: memory limit exceeded", exceeded_limit(problem, nest, nest.stages(), 13103) == Limit::Memory);
+    expect("blur: accepted", exceeded_limit(problem, nest, nest.stages(), -1, 8) == std::nullopt);
+    expect("blur: memory limit", exceeded_limit(problem, nest, nest.stages(), 13104, 8) == std::nullopt);
+    expect("blur: memory limit exceeded", exceeded_limit(problem, nest, nest.stages(), 13103, 8) == Limit::Memory);
 }
 
 // Section 10.2.
@@ -170,7 +170,7 @@ void test_histogram() {
                    {4, 0},
                    {11, 0},
                    {21, 0}});
-    expect("histogram: accepted", exceeded_limit(problem, nest, nest.stages(), -1) == std::nullopt);
+    expect("histogram: accepted", exceeded_limit(problem, nest, nest.stages(), -1, 8) == std::nullopt);
 
     const Level &eq = *root.children.front();
     const Level &tile = *eq.children.front();
@@ -178,7 +178,7 @@ void test_histogram() {
     leaf.inlined.front().second = 256;
     const Level too_long = with_child(root, with_child(eq, with_child(tile, leaf)));
     nest.start(too_long);
-    expect("histogram: code size", exceeded_limit(problem, nest, {}, -1) == Limit::CodeSize);
+    expect("histogram: code size", exceeded_limit(problem, nest, {}, -1, 8) == Limit::CodeSize);
 }
 
 // Section 10.4.
@@ -233,7 +233,7 @@ void test_recompute_limit() {
     nest.start(root);
     // 904 points are computed in whole vectors, 9 calls each; realized they would be 908.
     expect_values("recompute, g", nest.row(g), {{17, 8136}, {5, 908}});
-    expect("recompute limit", exceeded_limit(problem, nest, nest.stages(), -1) == Limit::Recompute);
+    expect("recompute limit", exceeded_limit(problem, nest, nest.stages(), -1, 8) == Limit::Recompute);
 }
 
 // Where sites meet: next to an ancestor, not at it (section 2, quirk Q3).

@@ -178,7 +178,7 @@ void test_acceptance_without_building() {
                     for (const Decision &decision : all) {
                         const State child = state.apply(decision);
                         nest.start(*child.nest());
-                        if (!exceeded_limit(*space->problem, nest, nest.stages(), -1)) {
+                        if (!exceeded_limit(*space->problem, nest, nest.stages(), -1, 8)) {
                             tested.push_back(decision);
                         }
                     }

@@ -57,6 +57,9 @@ CASES: dict[str, Callable[[SchedulingProblem], object]] = {
     "max_stages=0": lambda _: env(max_stages=0),
     "memory_limit='1GB'": lambda _: env(memory_limit="1GB"),
     "memory_limit=-1": lambda _: Rules(memory_limit=-1),
+    "max_recompute=0.5": lambda _: env(max_recompute=0.5),
+    "max_recompute='8'": lambda _: Rules(max_recompute="8"),  # type: ignore[arg-type]
+    "max_recompute=nan": lambda _: Greedy(max_recompute=math.nan),
     "subtiling='no'": lambda _: env(subtiling="no"),
     "skip_forced=2": lambda _: env(skip_forced=2),
     "pipeline_options=3": lambda _: env(pipeline_options=3),

@@ -58,7 +58,8 @@ public:
             }
         }
         if (!record_.has_found()) {
-            throw SearchExhausted("there is no legal schedule; a larger memory_limit allows more of them");
+            throw SearchExhausted(
+                "there is no legal schedule; a larger memory_limit or max_recompute allows more of them");
         }
         return record_.finish();
     }

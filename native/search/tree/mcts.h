@@ -189,7 +189,7 @@ typename Mcts<S>::Found Mcts<S>::first_simulated() {
         }
     }
     throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
-                          "a larger memory_limit allows more of them");
+                          "a larger memory_limit or max_recompute allows more of them");
 }
 
 template <SearchSpace S>

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
+import shutil
 import time
 from collections import Counter
 from pathlib import Path
@@ -28,6 +30,7 @@ from halidegym.native._core import (
     InvalidParameter,
     Policy,
     RolloutSearchOptions,
+    SearchExhausted,
     SyntheticTree,
     rollout_search,
 )
@@ -266,6 +269,38 @@ def test_bad_input(policy: Path, tmp_path: Path, blur: SchedulingProblem) -> Non
     tree = SyntheticTree(branching=2, depth=3)
     with pytest.raises(InvalidParameter, match="schedules pipelines only"):
         PolicyAgent(policy=policy).solve(tree)
+
+
+def test_what_is_no_name_and_no_path_is_no_policy() -> None:
+    for policy in (None, 5, b"default"):
+        with pytest.raises(InvalidParameter, match="is no policy: give a name"):
+            PolicyAgent(policy=policy)  # type: ignore[arg-type]
+        with pytest.raises(InvalidParameter, match="is no policy: give a name"):
+            GuidedReplay.load(policy)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="free_schedules=0"):
+        GuidedReplay(free_schedules=0)
+
+
+def test_it_draws_until_there_is_a_schedule(policy: Path, harris: SchedulingProblem) -> None:
+    for seed in range(8):  # whose first draws mostly end where nothing is legal
+        plan = PolicyAgent(policy=policy, samples=1, memory_limit=20_000).plan(harris, seed=seed)
+        assert plan.schedule.directives and plan.evaluations == 1
+    with pytest.raises(SearchExhausted, match="1000 random schedules in a row"):
+        PolicyAgent(policy=policy, samples=1, temperature=0, memory_limit=0).plan(harris)
+
+
+def test_a_file_of_the_same_name_in_another_folder_is_another_policy(
+    policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    networks = []
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        folder.mkdir()
+        shutil.copy(policy, folder / "policy.npz")
+        os.utime(folder / "policy.npz", (1e9, 1e9))
+        monkeypatch.chdir(folder)
+        networks.append(load_network("policy.npz"))
+    assert networks[0] is not networks[1]
+    assert load_network("policy.npz") is networks[1]
 
 
 def test_a_budget_of_expansions_leaves_replay_its_own_end(policy: Path, blur: SchedulingProblem) -> None:
