@@ -52,9 +52,10 @@ FEW: dict[str, Any] = {
 }  # fmt: skip
 
 
-def collect_few(folder: Path) -> None:
+def collect_few(folder: Path, **teacher: object) -> None:
     """Plans of a hasty teacher."""
-    list(collect(DataSettings.model_validate(FEW), folder, workers=1))
+    settings = {**FEW, "teacher": {**FEW["teacher"], **teacher}}
+    list(collect(DataSettings.model_validate(settings), folder, workers=1))
 
 
 def interrupt_after(train: Callable[..., object], steps: int, settings: object, folder: Path) -> None:

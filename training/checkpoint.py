@@ -12,6 +12,16 @@ import torch
 
 from halidegym.native._core import FormatError, InvalidParameter
 
+_DAMAGED = (
+    OSError,
+    RuntimeError,
+    pickle.UnpicklingError,
+    EOFError,
+    LookupError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+)
 _KIND, _VERSION = "halidegym checkpoint", 1
 
 
@@ -34,9 +44,13 @@ def load_checkpoint(path: Path, settings: dict[str, Any]) -> dict[str, Any] | No
     try:
         if not zipfile.is_zipfile(path):  # of which torch would say so with many words, and warnings
             raise ValueError("it is cut short, or something else")
+        with zipfile.ZipFile(path) as archive:  # checksums, which torch does not look at
+            damaged = archive.testzip()
+        if damaged is not None:
+            raise ValueError(f"{damaged} in it is damaged")
         content = torch.load(path, map_location="cpu", weights_only=True)
         kind, version = content["kind"], content["version"]
-    except (OSError, RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
+    except _DAMAGED as error:
         reason = str(error).partition("\n")[0]
         raise FormatError(f"Cannot read the checkpoint {path}: {reason}. Remove it to begin anew") from error
     if (kind, version) != (_KIND, _VERSION):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -54,6 +55,11 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+# Numbers as YAML 1.2 has them; by YAML 1.1, which PyYAML reads, 1e-3 is a text.
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+
 S = TypeVar("S", bound=Settings)
 
 
@@ -77,7 +83,7 @@ def load_settings(kind: type[S], source: str | os.PathLike[str], folder: Path = 
         raise InvalidParameter(
             f"Cannot read the configuration {path}: {error.strerror}. Give the path of a YAML file, or one of {shipped}"
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # of dates that are none, for instance
         raise InvalidParameter(f"{path} is no YAML: {' '.join(str(error).split())}. Correct it there") from error
     return parse_settings(kind, {} if content is None else content, os.fspath(path))
 

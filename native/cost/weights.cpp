@@ -1,6 +1,8 @@
 #include "cost/weights.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -42,6 +44,14 @@ public:
         }
     }
 
+    void read(const std::string &what, std::span<float> numbers) {
+        read(std::as_writable_bytes(numbers));
+        if (!std::all_of(numbers.begin(), numbers.end(), [](float number) { return std::isfinite(number); })) {
+            fail(what + " has values that are not finite");
+        }
+    }
+
+private:
     void read(std::span<std::byte> target) {
         if (bytes_.size() < target.size()) {
             fail("it ends too early");
@@ -50,7 +60,6 @@ public:
         bytes_.remove_prefix(target.size());
     }
 
-private:
     [[noreturn]] void fail(const std::string &reason) const {
         throw FormatError(
             "Cannot read cost model weights from " + origin_ + ": " + reason +
@@ -77,7 +86,7 @@ Weights parse_weights(std::string_view bytes, const std::string &origin) {
         for (int extent : extents) {
             reader.expect(static_cast<uint32_t>(extent), "an extent of " + name);
         }
-        reader.read(std::as_writable_bytes(data));
+        reader.read(name, data);
     });
     return weights;
 }

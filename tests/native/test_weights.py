@@ -107,9 +107,16 @@ def test_a_tensor_of_another_shape_is_refused() -> None:
         make_weights({**builtin_weights().tensors(), "head2_filter": np.zeros((39, 23), np.float32)})
 
 
-@pytest.mark.parametrize("value", [np.nan, 1e38])
-def test_weights_whose_costs_are_no_numbers_are_refused_when_they_rate(value: float) -> None:
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_weight_that_is_not_finite_is_refused(value: float) -> None:
+    bias = builtin_weights().tensors()["conv1_bias"].copy()
+    bias[-1] = value
+    with pytest.raises(FormatError, match="conv1_bias has values that are not finite"):
+        make_weights({**builtin_weights().tensors(), "conv1_bias": bias})
+
+
+def test_weights_whose_costs_are_no_numbers_are_refused_when_they_rate() -> None:
     tensors = builtin_weights().tensors()
-    weights = make_weights({**tensors, "head2_filter": np.full_like(tensors["head2_filter"], value)})
+    weights = make_weights({**tensors, "head2_filter": np.full_like(tensors["head2_filter"], 1e38)})
     with pytest.raises(InvalidParameter, match="'toy_blur'; give weights that are finite"):
         Greedy(weights=weights).plan(toys.problem("toy_blur"))

@@ -41,7 +41,9 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path, capsys: pytest.Capture
     path = tmp_path / "checkpoint.pt"
     save_checkpoint(path, SETTINGS, {"weight": torch.zeros(1000)})
     data = path.read_bytes()
-    for content in (b"", data[:100], data[:-50], pickle.dumps(Bomb()), pickle.dumps([])):
+    flipped = bytearray(data)
+    flipped[data.index(bytes(1000)) + 500] ^= 1  # within the weights
+    for content in (b"", data[:100], data[:-50], flipped, pickle.dumps(Bomb()), pickle.dumps([])):
         path.write_bytes(content)
         with pytest.raises(FormatError, match=f"Cannot read the checkpoint {path}"):
             load_checkpoint(path, SETTINGS)

@@ -71,6 +71,19 @@ def test_what_are_no_settings_is_refused(tmp_path: Path, text: str) -> None:
     refused(tmp_path, text)
 
 
+def test_numbers_need_no_dot(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.yaml"
+    text = yaml.safe_dump({**content(), "teacher": {**content()["teacher"], "within": 0.5}})
+    assert "within: 0.5" in text
+    path.write_text(text.replace("within: 0.5", "within: 5e-2"))
+    assert load_settings(DataSettings, path).teacher.within == 0.05
+
+
+@pytest.mark.parametrize("text", ["target: 2020-13-99", "target: " + "[" * 5000])
+def test_what_cannot_be_read_is_refused(tmp_path: Path, text: str) -> None:
+    assert "is no YAML" in refused(tmp_path, text)
+
+
 def test_settings_that_are_given_twice_are_named(tmp_path: Path) -> None:
     assert "teacher is given twice" in refused(tmp_path, "teacher: {seed: 1}\nparallelism: 4\nteacher: {seed: 2}")
     assert "seed is given twice" in refused(tmp_path, "teacher: {seed: 1, seed: 2}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -147,9 +147,9 @@ class ScheduleVecEnv(VecEnv):
         return self.env_method("render")
 
     def _chosen(self, indices: VecEnvIndices) -> list[int]:
-        if isinstance(indices, SupportsIndex):
-            return [int(indices)]
-        return list(range(self.num_envs) if indices is None else indices)
+        if indices is None:
+            return list(range(self.num_envs))
+        return [int(indices)] if isinstance(indices, int | np.integer) else list(indices)
 
 
 def _row(infos: dict[str, Any], index: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ problem takes a few kilobytes. A shard is one `.npz` of plain arrays; reading it
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import io
 import itertools
 import json
@@ -74,6 +75,14 @@ class TaughtProblem:
     def space(self) -> _core.Space:
         """The space of its schedules, in which the actions mean something."""
         return _core.Space(_core.Problem.from_bytes(self.problem), builtin_weights())
+
+
+def digest(problems: Iterable[TaughtProblem]) -> str:
+    """SHA-256 of problems and of all that is known of them."""
+    sha = hashlib.sha256()
+    for problem in problems:
+        sha.update(repr(dataclasses.replace(problem, problem=b"")).encode() + problem.problem)
+    return sha.hexdigest()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,7 +15,7 @@ import torch
 
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
-from halidegym.training.data.shard import TaughtPlan, TaughtProblem
+from halidegym.training.data.shard import TaughtPlan, TaughtProblem, digest
 from halidegym.training.expert.buffer import Buffer
 from halidegym.training.expert.improve import improved_plans
 from halidegym.training.expert.settings import ExpertSettings
@@ -83,6 +83,7 @@ class _Iteration:
         self._started_from = dict(start.training)
         self._of_result = settings.model_dump(exclude=_OF_THE_RUN) | {
             "known_pipelines": len(train),
+            "plans_sha256": digest(train),
             "policy_sha256": hashlib.sha256(policy.read_bytes()).hexdigest(),
         }
         self._buffer = Buffer(train, within=settings.within, weight=settings.weight)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from typing import Any
 import torch
 
 from halidegym.agents.learned.network_config import NetworkConfig
+from halidegym.native._core import FormatError
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
-from halidegym.training.data.shard import TaughtProblem
+from halidegym.training.data.shard import TaughtProblem, digest
 from halidegym.training.imitation.examples import Examples, replay
 from halidegym.training.imitation.settings import ImitationSettings
 from halidegym.training.imitation.trainer import Sums, Trainer, mean_losses
@@ -37,6 +38,13 @@ class Imitated:
 
     policy: Path
     curve: Sequence[dict[str, float]]
+
+    def __post_init__(self) -> None:
+        if not self.policy.is_file():
+            raise FormatError(
+                f"The training in {self.policy.parent} has ended, but its {self.policy.name} is gone; remove "
+                "checkpoint.pt there to train anew"
+            )
 
 
 def imitate(
@@ -72,7 +80,8 @@ def imitate(
         )
         for taught in (train[: settings.problems], validation)
     )
-    return _Imitation(settings, examples, held_out, validation[: settings.rollouts.problems], folder).run(
+    learned_from = {"states": len(examples), "plans_sha256": digest(train[: settings.problems])}
+    return _Imitation(settings, examples, held_out, validation[: settings.rollouts.problems], folder, learned_from).run(
         on_step, on_begin
     )
 
@@ -85,10 +94,11 @@ class _Imitation:
         held_out: Examples,
         rolled_out: Sequence[TaughtProblem],
         folder: Path,
+        learned_from: Mapping[str, Any],
     ) -> None:
         self._settings, self._held_out, self._rolled_out, self._folder = settings, held_out, rolled_out, folder
         self._checkpoint = folder / "checkpoint.pt"
-        self._of_result = settings.model_dump(exclude=_OF_THE_RUN) | {"states": len(examples)}
+        self._of_result = settings.model_dump(exclude=_OF_THE_RUN) | dict(learned_from)
         self._device = device_of(settings.device)
         torch.manual_seed(settings.seed)
         self._trainer = Trainer(

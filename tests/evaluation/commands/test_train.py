@@ -37,6 +37,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def other_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the same pipelines by another teacher."""
+    folder = tmp_path_factory.mktemp("other-data")
+    collect_few(folder, plans=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
 def imitated(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("imitated")
     result = halidegym("imitate", "--config", config(folder, IMITATE), "--data", data, "--output", folder)
@@ -65,8 +73,17 @@ def test_imitation_that_was_killed_goes_on_with_the_same_curve(imitated: Path, d
     assert (tmp_path / "run/curve.csv").stat().st_mtime_ns == before
 
 
-def test_expert_iteration_improves_labels_and_goes_on_when_killed(imitated: Path, data: Path, tmp_path: Path) -> None:
-    start = "expert", "--config", config(tmp_path, EXPERT), "--data", data, "--policy", imitated / "policy.npz"
+def test_other_plans_do_not_go_on_in_the_same_folder(imitated: Path, other_data: Path, tmp_path: Path) -> None:
+    result = halidegym("imitate", "--config", config(tmp_path, IMITATE), "--data", other_data, "--output", imitated)
+    assert result.exit_code == 2
+    assert "plans_sha256" in result.output
+
+
+def test_expert_iteration_improves_labels_and_goes_on_when_killed(
+    imitated: Path, data: Path, other_data: Path, tmp_path: Path
+) -> None:
+    begun = "expert", "--config", config(tmp_path, EXPERT), "--policy", imitated / "policy.npz"
+    start = (*begun, "--data", data)
     result = halidegym(*start, "--output", tmp_path / "whole")
     assert result.exit_code == 0, result.output
     lines = (tmp_path / "whole/curve.csv").read_text().splitlines()
@@ -77,6 +94,8 @@ def test_expert_iteration_improves_labels_and_goes_on_when_killed(imitated: Path
     assert halidegym(*killed).exit_code == 0
     for name in ("curve.csv", "policy.npz"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    refused = halidegym(*begun, "--data", other_data, "--output", tmp_path / "whole")
+    assert refused.exit_code == 2 and "plans_sha256" in refused.output
 
 
 @pytest.mark.slow

@@ -70,6 +70,7 @@ def test_masks_in_one_call() -> None:
     assert found.shape == (COUNT, 64) and found.dtype == bool and found.any(1).all()
     assert len(calls) == 1
     assert np.array_equal(envs.env_method("action_masks", indices=1)[0], found[1])
+    assert np.array_equal(envs.env_method("action_masks", indices=np.array([2, 0])), found[[2, 0]])
 
 
 def test_attributes_and_methods() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.envs.sources import load_problem
-from halidegym.native._core import InvalidParameter
+from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.training.ppo.settings import PPOSettings
 from halidegym.training.ppo.train import train_ppo
 from trainings_for_tests import PPO, interrupt_after
@@ -46,6 +47,13 @@ def test_it_goes_on_bit_for_bit_from_the_last_rollout(trained: Path, tmp_path: P
     before = (tmp_path / "curve.csv").stat().st_mtime_ns
     train_ppo(settings(), tmp_path)  # there is nothing left to do
     assert (tmp_path / "curve.csv").stat().st_mtime_ns == before
+
+
+def test_a_finished_training_whose_policy_is_gone_says_so(trained: Path, tmp_path: Path) -> None:
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "policy.npz").unlink()
+    with pytest.raises(FormatError, match=r"policy\.npz is gone; remove checkpoint\.pt there to train anew"):
+        train_ppo(settings(), tmp_path)
 
 
 def test_other_settings_do_not_go_on_in_the_same_folder(trained: Path) -> None:
