@@ -109,7 +109,7 @@ class RunningKernel:
 
         They are left in the directory, for `check`.
         """
-        description = self._ask(f"write {directory}", "outputs")
+        description = self._ask(f"write {_quoted(directory)}", "outputs")
         return [_read_output(directory, output) for output in description.split(";")]
 
     def check(self, directory: Path, *, rounding: int = 0) -> None:
@@ -123,7 +123,7 @@ class RunningKernel:
             KernelFailed: they are not the same.
         """
         tolerance = self._settings.tolerance
-        answer = self._ask(f"check {directory} {tolerance!r} {tolerance!r} {rounding}", "points")
+        answer = self._ask(f"check {_quoted(directory)} {tolerance!r} {tolerance!r} {rounding}", "points")
         counts, _, example = answer.partition(": ")
         differing, _, total = counts.split()
         if int(differing) > self._settings.differing_fraction * int(total):
@@ -192,6 +192,12 @@ class RunningKernel:
         if found != label:
             raise KernelFailed("run_error", f"the runner answered {line!r} where {label!r} was expected")
         return rest
+
+
+def _quoted(path: Path) -> str:
+    """As C++'s `std::quoted` reads it."""
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
 
 
 def _read_output(directory: Path, description: str) -> NDArray[np.generic]:

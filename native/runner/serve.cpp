@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <iomanip>
 #include <iostream>
 #include <map>
 #include <new>
@@ -111,11 +112,11 @@ public:
         } else if (command == "check") {
             std::string directory;
             Tolerance tolerance;
-            words >> directory >> tolerance.relative >> tolerance.absolute >> tolerance.integer;
+            words >> std::quoted(directory) >> tolerance.relative >> tolerance.absolute >> tolerance.integer;
             answers_.write(compare_outputs(arguments_.outputs(), directory, tolerance));
         } else if (command == "write") {
             std::string directory;
-            words >> directory;
+            words >> std::quoted(directory);
             answers_.write("outputs " + write_outputs(arguments_.outputs(), directory));
         } else {
             throw std::runtime_error("unknown command: " + line);

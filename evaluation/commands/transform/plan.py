@@ -65,6 +65,12 @@ def plan(
     programming over the model's costs finds, and the winner is timed beside FFTW, pocketfft and scipy.fft; by the model, the
     search's plan stands beside the exact optimum.
     """
+    if cost == "model" and database is not None:
+        raise click.UsageError(
+            "--database records measurements, of which --cost model makes none; leave one of them out."
+        )
+    if cost == "measured" and context:
+        raise click.UsageError("--context is of --cost model; leave it out, or give that, too.")
     if cost == "model":
         _plan_by_model(n, name, evaluations, space_name, context, seed)
         return

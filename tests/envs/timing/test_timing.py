@@ -7,6 +7,7 @@ import math
 import os
 import random
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,6 +57,15 @@ def test_random_schedules_keep_the_outputs(stopwatch: Stopwatch, name: str) -> N
     problem = problem_of(name)
     expected = stopwatch.run(problem, TrustedSchedule(problem))
     assert_same_outputs(stopwatch.run(problem, random_schedule(problem, 1)), expected)
+
+
+def test_folders_may_have_blanks_and_quotes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / 'a "temporary" \\ földer'
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    problem = problem_of("odd_sizes")
+    with Stopwatch(TimingSettings(time_limit_s=0.05, patience_s=0.05)) as stopwatch:
+        assert stopwatch.time(problem, random_schedule(problem, 1)).outcome == "ok"
 
 
 @pytest.mark.slow
