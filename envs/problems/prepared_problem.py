@@ -11,6 +11,8 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.native import _core
 
+_WIDTHS = (1, 2, 4, 8, 16, 32)
+
 
 class PreparedProblem:
     """A problem, the rules and the cost model that it is scheduled with, and what follows from them.
@@ -37,7 +39,7 @@ class PreparedProblem:
         if greedy_cost is not None:
             self.greedy_cost = greedy_cost
 
-    @functools.cached_property
+    @property
     def greedy(self) -> _core.Solution:
         """What greedy search with the cost model finds; searched for when it is first asked for.
 
@@ -46,10 +48,12 @@ class PreparedProblem:
         Raises:
             SearchExhausted: not even a beam of 32 finds one.
         """
-        for beam_size in (1, 2, 4, 8, 16):
-            with contextlib.suppress(_core.SearchExhausted):
-                return self._beam(beam_size)
-        return self._beam(32)
+        if self._greedy is None:
+            raise _core.SearchExhausted(
+                f"Neither greedy search nor a beam of {_WIDTHS[-1]} finds a schedule of '{self.problem.name}'; a larger "
+                "memory_limit or max_recompute allows more of them"
+            )
+        return self._greedy
 
     @functools.cached_property
     def greedy_cost(self) -> float:
@@ -68,12 +72,16 @@ class PreparedProblem:
         except _core.SearchExhausted:
             return 1.0
 
-    def _beam(self, beam_size: int) -> _core.Solution:
-        return _core.beam_search(self.space, _core.BeamOptions(beam_size=beam_size, passes=1)).solutions[0]
+    @functools.cached_property
+    def _greedy(self) -> _core.Solution | None:
+        for beam_size in _WIDTHS:
+            with contextlib.suppress(_core.SearchExhausted):
+                return _core.beam_search(self.space, _core.BeamOptions(beam_size=beam_size, passes=1)).solutions[0]
+        return None
 
     def __getstate__(self) -> dict[str, object]:
         """All but what is searched for again when it is asked for."""
-        return {name: value for name, value in vars(self).items() if name not in ("greedy", "greedy_cost")}
+        return {name: value for name, value in vars(self).items() if name not in ("_greedy", "greedy_cost")}
 
     def speedup(self, cost: float) -> float:
         """Cost of the greedy schedule / this cost; NaN if there is no greedy schedule."""
