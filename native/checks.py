@@ -48,7 +48,7 @@ def check_number(minimum: float = 0, maximum: float = math.inf, **parameters: ob
     """
     wanted = f"of at least {minimum}" if maximum == math.inf else f"from {minimum} to {maximum}"
     for name, value in parameters.items():
-        if value is not None and not (_is(numbers.Real, value) and minimum <= value <= maximum):  # type: ignore[operator]
+        if value is not None and not minimum <= _number(value) <= maximum:
             raise InvalidParameter(f"{name}={shown(value)} is out of range; give a number {wanted}")
 
 
@@ -61,7 +61,7 @@ def check_positive(**parameters: object) -> None:
     for name, value in parameters.items():
         if value is None:
             continue
-        if not (_is(numbers.Real, value) and value > 0 and math.isfinite(value)):  # type: ignore[operator,arg-type]
+        if not 0 < _number(value) < math.inf:
             raise InvalidParameter(f"{name}={shown(value)} is out of range; give a positive number")
 
 
@@ -85,6 +85,14 @@ def check_kind(kind: type, **parameters: object) -> None:
     for name, value in parameters.items():
         if value is not None and not isinstance(value, kind):
             raise InvalidParameter(f"{name}={shown(value)} is a {type(value).__name__}; give a {kind.__name__}")
+
+
+def _number(value: object) -> float:
+    """The value as the core takes it; NaN if it is no number, or an integer that is too large."""
+    try:
+        return float(value) if _is(numbers.Real, value) else math.nan  # type: ignore[arg-type]
+    except OverflowError:
+        return math.nan
 
 
 def _is(kind: type, value: object) -> bool:

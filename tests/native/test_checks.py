@@ -60,6 +60,7 @@ CASES: dict[str, Callable[[SchedulingProblem], object]] = {
     "max_recompute=0.5": lambda _: env(max_recompute=0.5),
     "max_recompute='8'": lambda _: Rules(max_recompute="8"),  # type: ignore[arg-type]
     "max_recompute=nan": lambda _: Greedy(max_recompute=math.nan),
+    "max_recompute=9999": lambda _: Rules(max_recompute=10**400 - 1),
     "subtiling='no'": lambda _: env(subtiling="no"),
     "skip_forced=2": lambda _: env(skip_forced=2),
     "pipeline_options=3": lambda _: env(pipeline_options=3),
@@ -101,6 +102,7 @@ def test_ranges() -> None:
         lambda: check_number(nan=math.nan),
         lambda: check_positive(infinite=math.inf),
         lambda: check_positive(zero=0),
+        lambda: check_positive(huge=10**400),
         lambda: check_seed(2**32),
         lambda: check_kind(str, number=3),
     ):
