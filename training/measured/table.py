@@ -79,8 +79,8 @@ def from_bytes(data: bytes) -> tuple[Machine, list[MeasuredSchedule], dict[str, 
     """
     try:
         # In this thread alone: others of pyarrow's may let go of the bytes, an object of Python, while the process ends,
-        # which then aborts.
-        table = pq.read_table(pa.BufferReader(data), use_threads=False, pre_buffer=False)
+        # which then aborts. `read_table` starts one whatever it is told.
+        table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
         metadata = json.loads((table.schema.metadata or {})[_METADATA])
         if metadata["kind"] != _KIND:
             raise ValueError(f"its kind is {metadata['kind']!r}")

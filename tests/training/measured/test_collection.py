@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,17 @@ def test_a_collection_comes_back_as_it_was(tmp_path: Path) -> None:
             assert_equal(mine, its)
     assert list(again.sets) == [SetName("random-train-v1/1", 1), SetName("my blur(size=(3, 4))", 1)]
     assert [len(again.schedules), len(again.ran)] == [16, 14]
+
+
+def test_reading_leaves_no_thread_behind(tmp_path: Path) -> None:
+    """One of pyarrow's can end the process while it exits."""
+    measured_collection("a").save(tmp_path / file_name(this_machine()))
+    code = (
+        "import os, sys; from halidegym.training.measured.collection import MeasuredCollection; import pyarrow.parquet; "
+        "before = os.listdir('/proc/self/task'); MeasuredCollection.load(sys.argv[1]); "
+        "assert os.listdir('/proc/self/task') == before"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=True)
 
 
 def test_parts_of_a_collection() -> None:
