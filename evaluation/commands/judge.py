@@ -51,12 +51,14 @@ def judge_command(
     from halidegym.agents.learned.cost_models.predicted import predicted_costs
     from halidegym.training.cost_model.compare import COLUMNS, Compared
     from halidegym.training.cost_model.judgement import judge
-    from halidegym.training.cost_model.own_measurements import judge_after_own
+    from halidegym.training.cost_model.own_measurements import groups_to_judge, judge_after_own
     from halidegym.training.measured.collection import MeasuredCollection
 
     models = {"shipped": builtin_weights(), **{file.name: load_weights(file) for file in files}}
     collection = MeasuredCollection.load(data, allow_other_machine=allow_other_machine)
     schedules = [measured for name in split for measured in collection.split(_SPLITS[name]).at_least(1).ran]
+    for count in own:
+        groups_to_judge(schedules, count)  # what is not to be had is said before anything is judged
     console = output_console()
     compared = [
         Compared(name, 0, judge(predicted_costs(model, schedules), schedules)) for name, model in models.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halidegym.agents.learned.cost_models.fine_tuning import Recipe, fine_tuned
 from halidegym.agents.learned.cost_models.predicted import predicted_costs
@@ -39,12 +40,7 @@ def judge_after_own(
     Raises:
         InvalidParameter: no group has enough schedules.
     """
-    groups = [group for group in good_groups(schedules) if len(group) >= count + FEWEST]
-    if not groups:
-        raise InvalidParameter(
-            f"No pipeline has {count + FEWEST} good schedules that ran, of which {count} could be learned from; "
-            f"collect more of a pipeline, or learn from fewer"
-        )
+    groups = groups_to_judge(schedules, count)
     used = (recipe or Recipe()) if tuned else None
     correlations, log_regrets = list[float](), list[float]()
     for group in groups:
@@ -56,6 +52,21 @@ def judge_after_own(
         log_regrets.append(float(np.mean([np.log(judgement.mean_regret) for judgement in found])))
     names = tuple(schedules[group[0]].pipeline for group in groups)
     return Judgement(names, np.array(correlations), np.exp(log_regrets))
+
+
+def groups_to_judge(schedules: Sequence[MeasuredSchedule], count: int) -> list[NDArray[np.int64]]:
+    """Of each group that has so many good schedules to learn from and `FEWEST` more, the indices of these.
+
+    Raises:
+        InvalidParameter: no group has as many.
+    """
+    groups = [group for group in good_groups(schedules) if len(group) >= count + FEWEST]
+    if not groups:
+        raise InvalidParameter(
+            f"No pipeline has {count + FEWEST} good schedules that ran, of which {count} could be learned from; "
+            f"collect more of a pipeline, or learn from fewer"
+        )
+    return groups
 
 
 def _after(
