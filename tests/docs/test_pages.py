@@ -69,7 +69,7 @@ from pathlib import Path
 from halidegym.native.weights import builtin_weights, save_weights
 
 Path("agents/learned/shipped").mkdir(parents=True)
-for name in ("machine", "final", "old", "agents/learned/shipped/example"):
+for name in ("machine", "first", "second", "final", "old", "agents/learned/shipped/example"):
     save_weights(builtin_weights(), f"{name}.weights")
 """
 BLUR = """
@@ -121,7 +121,7 @@ BEFORE = {
     "docs/training/cost-models.md": PROBLEM + MEASURED + WEIGHTS,
     "docs/training/expert.md": DATA + POLICY,
     "docs/training/imitation.md": DATA,
-    "docs/training/measured.md": WEIGHTS,
+    "docs/training/measured.md": MEASURED + WEIGHTS,
     "docs/training/network.md": PROBLEM
     + "from halidegym.agents import Greedy, Rules\nspace, plan = Rules().space(problem), Greedy().plan(problem)\n",
     "docs/versioning.md": CHECKOUT,

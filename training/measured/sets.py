@@ -43,7 +43,8 @@ class Recipe:
     Attributes:
         schedules: how many different ones.
         parallelisms: numbers of cores to search schedules for by a beam, besides the threads that they run on.
-        weights: of the cost model, to search with besides the shipped ones.
+        weights: of the cost model, to search with besides the shipped ones. What they think best is drawn, and what is
+            near it: a model errs most where its own searches lead, and learns of it from nobody else.
         seed: of the random numbers.
 
     Raises:
@@ -80,17 +81,18 @@ def draw(problem: SchedulingProblem, recipe: Recipe) -> list[Proposal]:
 
 def _mixed(problem: SchedulingProblem, recipe: Recipe) -> Iterator[Proposal]:
     space, seed = Rules().space(problem), recipe.seed
+    others = [Rules().space(problem, weights) for weights in recipe.weights]
     winners = list(proposals.beam_winners(space))
     for parallelism in recipe.parallelisms:
         winners += proposals.beam_winners(Rules().space(problem.with_parallelism(parallelism)), widths=(32,))
-    for weights in recipe.weights:
-        winners += proposals.beam_winners(Rules().space(problem, weights), widths=(1, 32))
-    yield from winners
+    favourites = [list(proposals.beam_winners(other, widths=(1, 32))) for other in others]
+    yield from itertools.chain(winners, *favourites)
     yield from itertools.islice(proposals.random_walks(space, seed), -(-recipe.schedules // _RANDOM_SHARE))
-    careless = proposals.careless_descents(space, seed)
+    careless = proposals.in_turn(*(proposals.careless_descents(each, seed) for each in (space, *others)))
     # Neighbours of what costs least, and of other schedules than a search would begin with.
     own = [winner for winner in winners if winner.parallelism == problem.parallelism]
-    bases = [*sorted(own, key=lambda winner: winner.cost)[:1], *itertools.islice(careless, 2)]
+    cheapest = [sorted(found, key=lambda winner: winner.cost)[:1] for found in (own, *favourites)]
+    bases = [*itertools.chain(*cheapest), *itertools.islice(careless, 2)]
     yield from bases
     neighbours = proposals.in_turn(*(proposals.neighbours(base, seed + index) for index, base in enumerate(bases)))
     dropout = proposals.dropout_descents(space, seed)
