@@ -14,7 +14,7 @@ from halidegym.native._core import Error, SearchExhausted
 from oracle.builder_problem import AVX512, SSE_AVX2
 
 PIPELINE = f"{Path(odd_pipelines.__file__)}:build"
-SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 300))]
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 300))]
 
 
 def setting_of(seed: int) -> Setting:
