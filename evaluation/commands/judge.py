@@ -54,7 +54,9 @@ def judge_command(
     from halidegym.training.cost_model.own_measurements import groups_to_judge, judge_after_own
     from halidegym.training.measured.collection import MeasuredCollection
 
-    models = {"shipped": builtin_weights(), **{file.name: load_weights(file) for file in files}}
+    names = ["shipped", *(file.name for file in files)]
+    called = {str(file) if names.count(file.name) > 1 else file.name: load_weights(file) for file in files}
+    models = {"shipped": builtin_weights(), **called}
     collection = MeasuredCollection.load(data, allow_other_machine=allow_other_machine)
     schedules = [measured for name in split for measured in collection.split(_SPLITS[name]).at_least(1).ran]
     for count in own:
