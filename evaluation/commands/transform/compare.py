@@ -33,7 +33,8 @@ def compare(sizes: tuple[int, ...], rounds: int, spaces: tuple[str, ...], output
     """Compare our best plans with FFTW, pocketfft and scipy.fft.
 
     Our plan is the winner of a race between what careful dynamic programming finds in each space. FFTW plans with
-    FFTW_PATIENT; pocketfft is called through NumPy on many rows, so that the call does not count. Ratios are how many times
+    FFTW_PATIENT; pocketfft is called through NumPy on many rows, so that the call does not count. Sizes at which a
+    library's call outweighs its transform are left out: FFTW's below 32, SciPy's below 4096. Ratios are how many times
     faster our plan is: medians of rounds, in which all take turns in one process, with intervals of 95 %.
     """
     from halidegym.evaluation.studies.transform_libraries import LIBRARIES, best_plan, compare_libraries
@@ -45,11 +46,12 @@ def compare(sizes: tuple[int, ...], rounds: int, spaces: tuple[str, ...], output
     lines, medians = [], []
     for n in sizes:
         found = compare_libraries(n, best_plan(n, spaces), rounds)
-        medians.append(found.ratios["FFTW"].median)
+        if "FFTW" in found.ratios:
+            medians.append(found.ratios["FFTW"].median)
         ratios = [found.ratios.get(name) for name in LIBRARIES]
         shown = [f"{r.median:.2f} [{r.low:.2f}, {r.high:.2f}]" if r else "" for r in ratios]
         flops = TransformPlan(n, found.plan).flops / found.microseconds["ours"] / 1e3
-        times = [f"{found.microseconds[name]:.3f}" for name in ("ours", "FFTW")]
+        times = [f"{found.microseconds[name]:.3f}" if name in found.microseconds else "" for name in ("ours", "FFTW")]
         lines.append((str(n), times[0], f"{flops:.1f}", times[1], *shown, found.plan))
         if output is not None:  # what is done so far
             write_table(output, columns, lines)
@@ -58,4 +60,5 @@ def compare(sizes: tuple[int, ...], rounds: int, spaces: tuple[str, ...], output
         table.add_row(*line)
     console = output_console()
     console.print(table)
-    console.print(f"Geometric mean against FFTW: {statistics.geometric_mean(medians):.2f}")
+    if medians:
+        console.print(f"Geometric mean against FFTW: {statistics.geometric_mean(medians):.2f}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,15 @@ def test_models_are_judged_side_by_side(data: Path, trained: Path, tmp_path: Pat
     assert rows[1]["Rank correlation"] == str(found.correlation_interval())
     assert rows[1]["Regret"] == str(found.regret_interval())
     assert rows[3]["Learned from"] == rows[4]["Learned from"] == "4"
+
+
+def test_weights_files_of_one_name_are_told_apart_by_their_paths(data: Path, trained: Path, tmp_path: Path) -> None:
+    table, twin = tmp_path / "judged.csv", tmp_path / trained.name
+    shutil.copy(trained.with_suffix("") / "member-0.weights", twin)
+    result = halidegym("judge", data, "--weights", trained, "--weights", twin, "-o", table)
+    assert result.exit_code == 0, result.output
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    assert [row["Model"] for row in rows] == ["shipped", str(trained), str(twin)]
 
 
 def test_a_comparison_is_written_as_a_table(data: Path, tmp_path: Path) -> None:

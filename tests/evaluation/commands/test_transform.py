@@ -36,13 +36,15 @@ def test_plans_by_the_model(agent: str) -> None:
     assert "split 16 inplace (codelet 4) (codelet 4)" in result.output
 
 
-def test_plans_by_run_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("n", "libraries"), [(32, ["FFTW", "pocketfft"]), (2, ["pocketfft"])])
+def test_plans_by_run_time(n: int, libraries: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyfftw")
     monkeypatch.setattr(import_module("halidegym.evaluation.commands.transform.plan"), "_ROUNDS", 2)
-    result = run("transform", "plan", 16, "--evaluations", 10, "--database", tmp_path / "times.sqlite")
+    result = run("transform", "plan", n, "--evaluations", 10, "--database", tmp_path / "times.sqlite")
     assert result.exit_code == 0, result.output
     assert "(model's)" in result.output
-    assert re.search(r"Speed: [\d.]+ \[.*\] times FFTW's, [\d.]+ \[.*\] times pocketfft's\n", result.output)
+    speed = ", ".join(rf"[\d.]+ \[.*\] times {library}'s" for library in libraries)
+    assert re.search(rf"Speed: {speed}\n", result.output)
     assert (tmp_path / "times.sqlite").exists()
 
 
