@@ -69,8 +69,10 @@ def best_plan(n: int, spaces: Sequence[str]) -> str:
 
 def compare_libraries(n: int, plan: str, rounds: int) -> SideBySide:
     """Have FFTW plan, then time our plan and all libraries in turns, in a process of its own for each round."""
-    with measuring():
-        wisdom = run_isolated(_fftw_wisdom, n)
+    wisdom = None
+    if n >= _SMALLEST_FOR_FFTW:
+        with measuring():
+            wisdom = run_isolated(_fftw_wisdom, n)
     turns = []
     for _ in range(rounds):
         with measuring():
@@ -95,19 +97,20 @@ def _fftw_wisdom(n: int) -> tuple[bytes, ...]:
     return wisdom
 
 
-def _turn(n: int, plan: str, wisdom: tuple[bytes, ...]) -> dict[str, float]:
-    """Seconds of the processor per run. Libraries take turns within the process, too."""
+def _turn(n: int, plan: str, wisdom: tuple[bytes, ...] | None) -> dict[str, float]:
+    """Seconds of the processor per run; FFTW's if there is wisdom. Libraries take turns within the process, too."""
     x, expected = transformed_by_numpy(n, seed=0)
-    pyfftw.import_wisdom(wisdom)
-    transform, trivial = _fftw(n, "FFTW_WISDOM_ONLY"), _fftw(2)
-    transform(x)
     rows = max(1, _POCKETFFT_ELEMENTS // n)
     many = np.tile(x, (rows, 1))
     out = np.empty_like(many)
     stopwatch = TransformStopwatch(n, plan, x, expected)
-    runs: dict[str, Callable[[], object]] = {"pocketfft": functools.partial(np.fft.fft, many, out=out)}
-    if n >= _SMALLEST_FOR_FFTW:
-        runs = {"FFTW": transform.execute, "call": trivial.execute, **runs}
+    runs: dict[str, Callable[[], object]] = {}
+    if wisdom is not None:
+        pyfftw.import_wisdom(wisdom)
+        transform, trivial = _fftw(n, "FFTW_WISDOM_ONLY"), _fftw(2)
+        transform(x)
+        runs |= {"FFTW": transform.execute, "call": trivial.execute}
+    runs["pocketfft"] = functools.partial(np.fft.fft, many, out=out)
     if n >= _SMALLEST_FOR_SCIPY:
         runs["scipy.fft"] = functools.partial(scipy.fft.fft, x)
     counts = {name: _runs_of(run) for name, run in runs.items()}
@@ -117,7 +120,7 @@ def _turn(n: int, plan: str, wisdom: tuple[bytes, ...]) -> dict[str, float]:
         for name, run in runs.items():
             least[name] = min(least[name], _seconds(run, counts[name]))
     least["pocketfft"] /= rows
-    if "FFTW" in least:
+    if wisdom is not None:
         least["FFTW"] -= least.pop("call")  # of Python, and of a transform of two numbers
     return least
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import statistics
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from halidegym.agents import DynamicProgramming
 from halidegym.agents.spaces import SpaceSolution
 from halidegym.envs.timing.database import DatabaseError, TimingDatabase
+from halidegym.envs.timing.measurements import median_interval
 from halidegym.envs.timing.timers import Unrecorded
 from halidegym.envs.transform.measuring import TimedPlan
 from halidegym.envs.transform.plan import TransformPlan
@@ -52,7 +54,8 @@ def test_what_is_recorded_is_replayed_bit_for_bit(tmp_path: Path) -> None:
         assert other.evaluations >= 1
         compared = other.comparison(SLOW)
     assert len(compared.a.samples_s) >= 2 and compared.a.min_s * 1e6 == other.cost(SLOW)
-    assert compared.low <= compared.ratio <= compared.high
+    ratios = [b / a for a, b in zip(compared.a.samples_s, compared.b.samples_s, strict=True)]
+    assert (compared.ratio, compared.low, compared.high) == (statistics.median(ratios), *median_interval(ratios))
     assert compared.a.relative_error is not None and compared.a.relative_error <= 2e-15
     replay = TransformReplay(256, path)
     assert replay.comparison(SLOW) == compared
