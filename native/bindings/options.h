@@ -50,8 +50,12 @@ std::string describe() {
 template <typename Value>
 Value parameter(const std::string &name, const pybind11::handle &given) {
     using Type = typename Plain<Value>::Type;
-    constexpr bool is_number = std::is_arithmetic_v<Type> && !std::is_same_v<Type, bool>;
-    if (!(is_number && PyBool_Check(given.ptr()))) {
+    bool fits = true;
+    if constexpr (std::is_arithmetic_v<Type>) {
+        const bool is_truth = pybind11::detail::make_caster<bool>().load(given, /*convert=*/false);
+        fits = given.is_none() ? Plain<Value>::may_be_none : is_truth == std::is_same_v<Type, bool>;
+    }
+    if (fits) {
         try {
             return pybind11::cast<Value>(given);
         } catch (const pybind11::cast_error &) {

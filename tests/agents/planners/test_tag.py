@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -115,3 +116,13 @@ def test_only_uct_needs_positive_costs() -> None:
     assert TAG().solve(Free()).cost == -1
     with pytest.raises(InvalidParameter, match="positive costs"):
         UCT().solve(Free())
+
+
+@pytest.mark.parametrize("merge", ["no", 0.5, 1, None])
+def test_what_is_no_truth_value_is_refused(merge: object) -> None:
+    with pytest.raises(InvalidParameter, match=f"merge={merge!r} is out of range; give True or False"):
+        TAG(merge=merge)  # type: ignore[arg-type]
+
+
+def test_truth_values_of_numpy_are_taken() -> None:
+    assert TAG(merge=np.bool_(False)).merge == np.False_  # type: ignore[arg-type]
