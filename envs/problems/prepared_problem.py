@@ -61,8 +61,15 @@ class PreparedProblem:
 
         Raises:
             SearchExhausted: see `greedy`.
+            InvalidParameter: the weights rate it 0, so that no cost can be told relative to it.
         """
-        return self.greedy.cost
+        cost = self.greedy.cost
+        if not cost > 0:
+            raise _core.InvalidParameter(
+                f"By these weights, the greedy schedule of '{self.problem.name}' costs {cost:g}, and nothing can be told "
+                "relative to that; give weights by which schedules cost something"
+            )
+        return cost
 
     @property
     def reference_cost(self) -> float:

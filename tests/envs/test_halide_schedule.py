@@ -20,6 +20,7 @@ from episodes_for_tests import TARGET, bare, make, outcome, play, random_policy
 from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native import _core
+from halidegym.native.weights import builtin_weights, make_weights
 
 # Gymnasium's contract
 
@@ -145,6 +146,14 @@ def test_a_problem_for_another_target_is_refused() -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.blur, parallelism=16, target=TARGET)
     with pytest.raises(_core.InvalidParameter, match="target"):
         HalideSchedule(problem, target="x86-64-linux")
+
+
+def test_weights_by_which_everything_is_free_are_named() -> None:
+    tensors = builtin_weights().tensors()
+    free = make_weights({name: np.zeros_like(values) for name, values in tensors.items()})
+    env = make("mat_mul", weights=free)
+    with pytest.raises(_core.InvalidParameter, match=r"By these weights, the greedy schedule of 'mat_mul' costs 0"):
+        env.reset(seed=0)
 
 
 def test_several_pipelines_share_one_space_and_are_drawn_by_the_seed() -> None:
