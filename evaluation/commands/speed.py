@@ -167,6 +167,7 @@ def _beside_cart_pole(run: Run, name: str, vectors: Vectors) -> Iterator[Measure
     loops = {
         _CART_POLE: environment_speed.cart_pole(),
         single: environment_speed.schedules(name),
+        f"{single}, max_decisions={room}": environment_speed.schedules(name, max_decisions=room),
         together: vector(),
         f"{together}, copy=False": vector(copy=False),
         f"{together}, copy=False, max_decisions={room}": vector(copy=False, max_decisions=room),

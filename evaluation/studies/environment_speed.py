@@ -37,9 +37,10 @@ def cart_pole() -> Loop:
     return _single(gym.make("CartPole-v1"), lambda _: 2)
 
 
-def schedules(pipeline: str) -> Loop:
+def schedules(pipeline: str, *, max_decisions: int = _MAX_DECISIONS) -> Loop:
     """Steps of HalideSchedule-v0 per second of CPU time, as `gym.make` wraps it."""
-    return _single(gym.make(HALIDE_SCHEDULE, pipeline=pipeline, **_ARGUMENTS), _num_actions)
+    arguments = {**_ARGUMENTS, "max_decisions": max_decisions}
+    return _single(gym.make(HALIDE_SCHEDULE, pipeline=pipeline, **arguments), partial(_num_actions, room=max_decisions))
 
 
 def vector(
@@ -191,8 +192,8 @@ def _single(env: gym.Env[Any, Any], num_actions: Callable[[dict[str, Any]], int]
     return loop
 
 
-def _num_actions(info: Mapping[str, Any]) -> int:
-    return min(int(info["num_legal_decisions"]), _MAX_DECISIONS)
+def _num_actions(info: Mapping[str, Any], room: int = _MAX_DECISIONS) -> int:
+    return min(int(info["num_legal_decisions"]), room)
 
 
 def _play(env: gym.Env[Any, Any], draw: Callable[[], float]) -> int:
