@@ -20,9 +20,12 @@ class TrustedSchedule:
 
     Attributes:
         problem: the problem that it schedules.
+        is_vectorized: whether loops are vectorized at all. Halide 21 refuses it, and gives no reason, where a Func
+            reads another one backwards and its extent is no multiple of the vectors.
     """
 
     problem: SchedulingProblem
+    is_vectorized: bool = True
 
     def pipeline(self) -> hl.Pipeline:
         """A fresh copy of the pipeline with the schedule applied, to be compiled or run."""
@@ -32,17 +35,16 @@ class TrustedSchedule:
             func.compute_root()
             if node := nodes.get(func.name()):
                 for stage in self.problem.stages[node.first_stage : node.first_stage + node.num_stages]:
-                    _schedule(func if stage.index == 0 else func.update(stage.index - 1), stage, node.args)
+                    self._schedule(func if stage.index == 0 else func.update(stage.index - 1), stage, node.args)
         return pipeline
 
-
-def _schedule(handle: hl.Func | hl.Stage, stage: _core.Stage, arguments: Sequence[str]) -> None:
-    pure = [hl.Var(loop.variable) for loop in stage.loops if loop.pure and not loop.rvar]
-    if pure:
-        # `vectorize` with a size would call the lanes v0 or v1, which may be a Var of the pipeline.
-        lanes = hl.Var(_unused(f"{pure[0].name()}_lanes", {*arguments, *(loop.variable for loop in stage.loops)}))
-        # Neither reads nor writes a point that the others do not, however odd the extent.
-        handle.split(pure[0], pure[0], lanes, stage.vector_size, hl.TailStrategy.GuardWithIf).vectorize(lanes)
+    def _schedule(self, handle: hl.Func | hl.Stage, stage: _core.Stage, arguments: Sequence[str]) -> None:
+        pure = [hl.Var(loop.variable) for loop in stage.loops if loop.pure and not loop.rvar]
+        if pure and self.is_vectorized:
+            # `vectorize` with a size would call the lanes v0 or v1, which may be a Var of the pipeline.
+            lanes = hl.Var(_unused(f"{pure[0].name()}_lanes", {*arguments, *(loop.variable for loop in stage.loops)}))
+            # Neither reads nor writes a point that the others do not, however odd the extent.
+            handle.split(pure[0], pure[0], lanes, stage.vector_size, hl.TailStrategy.GuardWithIf).vectorize(lanes)
         if len(pure) > 1:
             handle.parallel(pure[-1])
 

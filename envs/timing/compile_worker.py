@@ -56,6 +56,16 @@ class Reply:
 
 
 def _compile_kernel(request: KernelRequest) -> float:
+    try:
+        return _compile_as_scheduled(request)
+    except hl.HalideError:
+        if not (isinstance(request.schedule, TrustedSchedule) and request.schedule.is_vectorized):
+            raise
+        plain = dataclasses.replace(request.schedule, is_vectorized=False)
+        return _compile_as_scheduled(dataclasses.replace(request, schedule=plain))
+
+
+def _compile_as_scheduled(request: KernelRequest) -> float:
     pipeline = (request.schedule or request.problem).pipeline()
     # Halide's serialization keeps the estimates of a Func, but those of its output buffer are what the compiled kernel
     # tells its runner.
@@ -93,6 +103,7 @@ def carry_out(request: KernelRequest | RuntimeRequest) -> Reply:
         halide_s = _compile_kernel(request)
         return Reply("ok", "", halide_s, time.process_time() - worked)
     except (hl.HalideError, _core.Error) as error:
-        return Reply("error", str(error), time.perf_counter() - begin)
+        says_why = str(error).strip() != "Error:"
+        return Reply("error", str(error) if says_why else "Halide gives no reason", time.perf_counter() - begin)
     except MemoryError as error:
         return Reply("out_of_memory", f"the compiler ran out of memory {error}".strip(), time.perf_counter() - begin)

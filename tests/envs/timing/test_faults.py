@@ -19,6 +19,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.confined import ConfinedProcess, Finished, ProcessEnded
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.envs.timing import compile_worker
 from halidegym.envs.timing.compiler import CompilationError, Compiler, CompileTimes
 from halidegym.envs.timing.database import TimingDatabase
 from halidegym.envs.timing.kernel_store import KernelStore
@@ -175,6 +176,17 @@ def test_without_the_trusted_outputs_nothing_is_timed(problem: SchedulingProblem
     settings, message = TimingSettings(compile_timeout_s=1e-3), r"trusted schedule.*timeout.*verify=False"
     with Stopwatch(settings, compilers=1) as stopwatch, pytest.raises(_core.Error, match=message):
         stopwatch.time(problem, None)
+
+
+def test_a_refusal_without_a_reason_is_told_as_such(
+    problem: SchedulingProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_request: compile_worker.KernelRequest) -> float:
+        raise hl.HalideError("Error: \n")
+
+    monkeypatch.setattr(compile_worker, "_compile_kernel", refuse)
+    reply = compile_worker.carry_out(compile_worker.KernelRequest(problem, None, "kernel.o"))
+    assert (reply.outcome, reply.error) == ("error", "Halide gives no reason")
 
 
 def test_a_compiler_that_is_killed_is_an_outcome_and_replaced(problem: SchedulingProblem) -> None:

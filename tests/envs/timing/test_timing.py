@@ -98,6 +98,38 @@ def test_the_trusted_schedule_computes_what_the_pipeline_says(stopwatch: Stopwat
     np.testing.assert_array_equal(output, sum(array[:, k : k + 23] for k in range(7)) + np.arange(3)[:, None])
 
 
+def test_outputs_can_be_trusted_that_halide_refuses_to_vectorize(tmp_path: Path) -> None:
+    """Rows that are read backwards, and do not fill their vectors: Halide 21 says nothing but that it is an error."""
+    f, source, flipped, sums, x = (*map(hl.Func, ("f", "source", "flipped", "sums")), hl.Var("x"))
+    r = hl.RDom([(0, 82)], "r")
+    image = hl.ImageParam(hl.UInt(8), 1, "image")
+    source[x] = image[x]
+    flipped[x] = source[81 - x]
+    sums[()] = 0
+    sums[()] += hl.i32(flipped[r.x]) * r.x
+    f[x] = sums[()] + x
+    image.set_estimates([(0, 82)])
+    f.set_estimates([(0, 5)])
+    problem = SchedulingProblem.from_pipeline(f, target="x86-64-linux-avx-avx2-f16c-fma-sse41")
+    array = np.arange(82, dtype=np.uint8)
+    (output,) = run_schedule(problem, TrustedSchedule(problem), inputs={"image": array})
+    np.testing.assert_array_equal(output, (np.arange(82) * array[::-1].astype(int)).sum() + np.arange(5))
+
+
+def test_an_array_for_an_input_without_estimates_is_refused_with_the_remedy() -> None:
+    f, doubled, x, image = hl.Func("f"), hl.Func("doubled"), hl.Var("x"), hl.ImageParam(hl.UInt(8), 1, "image")
+    doubled[x] = 2 * image[x]
+    f[x] = doubled[x] + doubled[x + 1]
+    f.set_estimates([(0, 82)])
+    inputs = {"image": np.arange(83, dtype=np.uint8)}
+    problem = SchedulingProblem.from_pipeline(f)
+    with pytest.raises(_core.InvalidParameter, match=r"'image' has no estimates.*estimates={'image': \[\(min, extent"):
+        run_schedule(problem, random_schedule(problem, 0), inputs=inputs)
+    problem = SchedulingProblem.from_pipeline(f, estimates={"image": [(0, 83)]})
+    (output,) = run_schedule(problem, random_schedule(problem, 0), inputs=inputs)
+    np.testing.assert_array_equal(output, (4 * np.arange(82) + 2) % 256)
+
+
 def test_outputs_have_the_estimated_region_and_parameters_their_estimates() -> None:
     f, x, y, scale = hl.Func("f"), hl.Var("x"), hl.Var("y"), hl.Param(hl.Int(32), "scale")
     scale.set_estimate(3)
