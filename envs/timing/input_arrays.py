@@ -53,13 +53,14 @@ def write(problem: SchedulingProblem, arrays: Mapping[str, NDArray[Any]], direct
 
 
 def _check(name: str, array: NDArray[Any], parameter: ParameterData) -> None:
-    if parameter.dimensions and "extent_estimate.0" not in parameter.values:
+    names = [f"extent_estimate.{d}" for d in reversed(range(parameter.dimensions))]
+    if not parameter.values.keys() >= set(names):
         raise InvalidParameter(
-            f"inputs: {name!r} has no estimates, which tell the shape of its array. Set them by set_estimates, or by "
-            f"SchedulingProblem.from_pipeline(..., estimates={{{name!r}: [(min, extent), ...]}})."
+            f"inputs: {name!r} has no estimates of all its dimensions, which tell the shape of its array. Set them by "
+            f"set_estimates, or by SchedulingProblem.from_pipeline(..., estimates={{{name!r}: [(min, extent), ...]}})."
         )
-    extents = [parameter.values[f"extent_estimate.{d}"][1] for d in reversed(range(parameter.dimensions))]
-    shape, dtype = tuple(map(int, extents)), np.dtype(_DTYPES.get(parameter.type, parameter.type))
+    shape = tuple(int(parameter.values[each][1]) for each in names)
+    dtype = np.dtype(_DTYPES.get(parameter.type, parameter.type))
     if array.dtype != dtype or array.shape != shape:
         raise InvalidParameter(
             f"inputs: {name!r} is an array of {array.dtype} with shape {array.shape}, but the pipeline wants {dtype} with "

@@ -59,6 +59,16 @@ def test_an_array_for_an_input_without_estimates_is_refused_with_the_remedy() ->
     np.testing.assert_array_equal(output, (4 * np.arange(82) + 2) % 256)
 
 
+def test_an_input_with_an_estimate_of_one_dimension_of_two_is_told_apart() -> None:
+    f, x, y, image = hl.Func("f"), hl.Var("x"), hl.Var("y"), hl.ImageParam(hl.UInt(8), 2, "image")
+    f[x, y] = image[x, y]
+    f.set_estimates([(0, 30), (0, 2)])
+    image.dim(0).set_estimate(0, 30)
+    problem = SchedulingProblem.from_pipeline(f)
+    with pytest.raises(_core.InvalidParameter, match="'image' has no estimates of all its dimensions"):
+        run_schedule(problem, None, inputs={"image": np.zeros((2, 30), np.uint8)})
+
+
 def test_outputs_have_the_estimated_region_and_parameters_their_estimates() -> None:
     f, x, y, scale = hl.Func("f"), hl.Var("x"), hl.Var("y"), hl.Param(hl.Int(32), "scale")
     scale.set_estimate(3)
