@@ -1448,6 +1448,21 @@ class GuidedSpace:
             InvalidParameter: there is a shortlist but no policy.
         """
 
+    def completion_costs(self, expansion: Expansion, actions: Sequence[int], *, seed: int = 0) -> NDArray[np.float64]:
+        """Cost of the complete schedule that draws make of each of some children; infinity where they come to a dead end.
+
+        Args:
+            expansion: of a state of this space.
+            actions: which children.
+            seed: of the draws, the same for each child.
+
+        Returns:
+            [len(actions)]
+
+        Raises:
+            InvalidParameter: an action is no index of a legal decision.
+        """
+
 @final
 class RolloutSearchOptions(_Bound):
     """Parameters of a search by rollouts: an object with them as attributes."""

@@ -24,6 +24,12 @@ EXPERT: dict[str, Any] = {
     "batch": 8, "group": 2, "within": 0.05, "weight": 0.3, "threads": 1, "optimizer": OPTIMIZER, "rollouts": ROLLOUTS,
     "improver": {"evaluations": 60, "free_schedules": 8, "shortlist": 2},
 }  # fmt: skip
+AGGREVATE: dict[str, Any] = {
+    "seed": 0, "rounds": 2, "pipelines": 2, "epochs": 2, "batch": 8, "group": 2, "threads": 1, "optimizer": OPTIMIZER,
+    "rollouts": ROLLOUTS, "labels": {
+        "schedules": 2, "blind": 2, "child": 2, "cheapest": 1, "random": 1, "shortlist": 2,
+    },
+}  # fmt: skip
 PPO: dict[str, Any] = {
     "seed": 0, "pipelines": ["toy_blur"], "target": "x86-64-linux-avx-avx2-f16c-fma-sse41", "parallelism": 16,
     "max_decisions": 64, "num_envs": 2, "rollout_steps": 16, "steps": 96, "epochs": 1, "batch": 16,

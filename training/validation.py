@@ -31,12 +31,24 @@ class Planned(Protocol):
         """The space of its schedules."""
 
 
-def roll_out(policy: Path, problems: Sequence[Planned], settings: RolloutSettings) -> Mapping[str, float]:
+def roll_out(
+    policy: Path,
+    problems: Sequence[Planned],
+    settings: RolloutSettings,
+    *,
+    judged_by: Sequence[str] = ("blind_best", "shortlist_best"),
+) -> Mapping[str, float]:
     """Cost ratios of a policy's schedules, geometric means over the problems.
+
+    Args:
+        policy: file of the policy.
+        problems: to schedule.
+        settings: how many schedules are drawn, and of how many problems.
+        judged_by: the ways to draw schedules that count: by default, those that draw several.
 
     Returns:
         Of each way to draw schedules, their cost / that of greedy search and of the beam; and `SCORE`, the mean logarithm of
-        the ratios to greedy search over the two ways that draw several.
+        the ratios to greedy search over those that count.
     """
     drawn = {
         "blind_argmax": PolicyAgent(policy=policy, samples=1, temperature=0.0),
@@ -44,7 +56,7 @@ def roll_out(policy: Path, problems: Sequence[Planned], settings: RolloutSetting
         "blind_best": PolicyAgent(policy=policy, samples=settings.samples),
         "shortlist_best": PolicyAgent(policy=policy, samples=settings.samples, shortlist=settings.shortlist),
     }
-    return _ratios(problems, drawn, judged_by=("blind_best", "shortlist_best"))
+    return _ratios(problems, drawn, judged_by)
 
 
 def roll_out_blind(

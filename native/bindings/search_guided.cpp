@@ -1,8 +1,11 @@
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "bindings/expansion.h"
 #include "bindings/planners.h"
 #include "bindings/topics.h"
+#include "search/completions.h"
 #include "search/rollout_search.h"
 #include "search/sgbs.h"
 
@@ -27,6 +30,21 @@ PythonResult run_sgbs(const py::object &space, const SgbsOptions &options, const
         [](const auto &result) { return result_to_python(result); });
 }
 
+// By a space of its own, as what is remembered of states belongs to one thread.
+py::array_t<double> completion_costs_of(const GuidedSchedules &space, const BoundExpansion &expansion,
+                                        const std::vector<int64_t> &actions, uint64_t seed) {
+    std::vector<Decision> decisions;
+    for (const int64_t action : actions) {
+        decisions.push_back(expansion.decision(action));
+    }
+    const std::vector<double> costs = [&] {
+        const UnlockedWork work;
+        GuidedSchedules own(space);
+        return completion_costs(own, expansion.state(), std::span<const Decision>(decisions), seed);
+    }();
+    return py::array_t<double>(static_cast<py::ssize_t>(costs.size()), costs.data());
+}
+
 }  // namespace
 
 void bind_search_guided(py::module_ &m) {
@@ -39,7 +57,9 @@ void bind_search_guided(py::module_ &m) {
         .add("seed", &GuidanceOptions::seed);
     py::class_<GuidedSchedules>(m, "GuidedSpace", "Schedules of which a policy draws the random decisions.")
         .def(py::init<SpaceRef, std::shared_ptr<const Policy>, const GuidanceOptions &>(), py::arg("space"),
-             py::arg("policy"), options_argument<GuidanceOptions>());
+             py::arg("policy"), options_argument<GuidanceOptions>())
+        .def("completion_costs", &completion_costs_of, py::arg("expansion"), py::arg("actions"), py::kw_only(),
+             py::arg("seed") = 0);
 
     constexpr double infinity = std::numeric_limits<double>::infinity();
     OptionsClass<RolloutSearchOptions>(m, "RolloutSearchOptions", "Parameters of a search by rollouts.")

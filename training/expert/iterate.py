@@ -21,7 +21,8 @@ from halidegym.training.expert.improve import improved_plans
 from halidegym.training.expert.settings import ExpertSettings
 from halidegym.training.imitation.examples import replay
 from halidegym.training.imitation.imitate import Imitated, device_of
-from halidegym.training.imitation.trainer import Sums, Trainer
+from halidegym.training.imitation.losses import objective
+from halidegym.training.imitation.trainer import Trainer
 from halidegym.training.logs import Logs
 from halidegym.training.networks.export import network_from, policy_file
 from halidegym.training.validation import SCORE, roll_out
@@ -126,7 +127,8 @@ class _Iteration:
         )
         trainer = Trainer(
             self._network,
-            examples,
+            examples.states,
+            objective(examples, self._device),
             settings.optimizer,
             epochs=settings.epochs,
             batch=settings.batch,
@@ -135,16 +137,12 @@ class _Iteration:
             device=self._device,
         )
         on_begin(f"Round {self._round + 1}: learning", trainer.num_steps)
-        sums = Sums()
-        while trainer.step < trainer.num_steps:
-            for losses in trainer.steps():
-                sums.add(losses, 1)
-                on_step(f"Round {self._round + 1}: learning")
+        learned = trainer.run(lambda: on_step(f"Round {self._round + 1}: learning"))
         return {
             "search/ratio_to_known": math.exp(float(np.mean(ratios))),
             "search/share_improved": improved / len(searched),
             "search/pipelines_improved": self._buffer.num_improved,
-            **{f"train/{name}": value for name, value in sums.means().items()},
+            **{f"train/{name}": value for name, value in learned.items()},
         }
 
     def _search(self, indices: Sequence[int], on_step: OnStep) -> list[TaughtPlan]:

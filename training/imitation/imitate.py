@@ -16,6 +16,7 @@ from halidegym.native._core import FormatError
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtProblem, digest
 from halidegym.training.imitation.examples import Examples, replay
+from halidegym.training.imitation.losses import objective
 from halidegym.training.imitation.settings import ImitationSettings
 from halidegym.training.imitation.trainer import Sums, Trainer, mean_losses
 from halidegym.training.logs import Logs
@@ -103,7 +104,8 @@ class _Imitation:
         torch.manual_seed(settings.seed)
         self._trainer = Trainer(
             PolicyNetwork(NetworkConfig(**settings.network.model_dump())),
-            examples,
+            examples.states,
+            objective(examples, self._device),
             settings.optimizer,
             epochs=settings.epochs,
             batch=settings.batch,
@@ -141,7 +143,9 @@ class _Imitation:
         """Add the epoch to the curve, and keep the network if it is the best one."""
         trainer, settings = self._trainer, self._settings
         figures = {f"train/{name}": value for name, value in self._sums.means().items()}
-        held_out = mean_losses(trainer.network, self._held_out, settings.batch, self._device)
+        held_out = mean_losses(
+            trainer.network, objective(self._held_out, self._device), len(self._held_out), settings.batch
+        )
         figures |= {f"validation/{name}": value for name, value in held_out.items()}
         figures["learning_rate"] = trainer.learning_rate
         is_last = trainer.step == trainer.num_steps

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from halidegym.training.imitation.examples import Examples
+from halidegym.training.imitation.trainer import Objective
 from halidegym.training.networks.batches import Decisions, Problems, StateAt, States, join, join_problems
 from halidegym.training.networks.network import PolicyNetwork
 from halidegym.training.networks.segments import segment_log_softmax, segment_max, segment_sum
@@ -88,6 +89,11 @@ class Losses:
     child_entropy: Tensor
     mean_value: Tensor
     mean_squared_value: Tensor
+
+
+def objective(examples: Examples, device: torch.device) -> Objective[Losses]:
+    """The losses of a network on some of the examples, for a `Trainer` to minimize."""
+    return lambda network, chosen: losses(network, Batch.of(examples, chosen, device))
 
 
 def losses(network: PolicyNetwork, batch: Batch) -> Losses:

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from halidegym.training.imitation.examples import Examples
-from halidegym.training.imitation.losses import Batch, Losses, losses
 from halidegym.training.imitation.settings import OptimizerSettings
+from halidegym.training.networks.batches import StateAt
 from halidegym.training.networks.network import PolicyNetwork
 
 
-class Trainer:
+class HeadLosses(Protocol):
+    """What is minimized: of each of the three heads, a mean over the examples of a batch."""
+
+    @property
+    def blind(self) -> Tensor:
+        """Of the head that reads descriptors."""
+
+    @property
+    def child(self) -> Tensor:
+        """Of the head that reads children."""
+
+    @property
+    def value(self) -> Tensor:
+        """Of the values."""
+
+
+L = TypeVar("L", bound=HeadLosses)
+
+Objective: TypeAlias = Callable[[PolicyNetwork, NDArray[np.int64]], L]
+"""From a network and the indices of some examples to its losses there."""
+
+
+class Trainer(Generic[L]):
     """Optimizes a network.
 
     Attributes:
@@ -28,7 +50,8 @@ class Trainer:
     def __init__(
         self,
         network: PolicyNetwork,
-        examples: Examples,
+        states: Sequence[StateAt],
+        objective: Objective[L],
         settings: OptimizerSettings,
         *,
         epochs: int,
@@ -39,10 +62,10 @@ class Trainer:
     ) -> None:
         self.network = network.to(device)
         self.step = 0
-        self._steps_per_epoch = math.ceil(len(examples) / batch)
+        self._steps_per_epoch = math.ceil(len(states) / batch)
         self.num_steps = epochs * self._steps_per_epoch
-        self._examples, self._settings, self._batch, self._group, self._seed = examples, settings, batch, group, seed
-        self._device = device
+        self._states, self._objective, self._settings = states, objective, settings
+        self._batch, self._group, self._seed = batch, group, seed
         self._optimizer = torch.optim.AdamW(
             network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
@@ -64,19 +87,32 @@ class Trainer:
         share = 0.5 * (1 + math.cos(math.pi * progress))
         return settings.final_learning_rate + share * (settings.learning_rate - settings.final_learning_rate)
 
-    def steps(self) -> Iterator[Losses]:
+    def steps(self) -> Iterator[L]:
         """Make the steps that are left of this epoch, and yield the losses before each."""
-        order = shuffled(self._examples, self._group, np.random.default_rng([self._seed, self.epoch]))
+        order = shuffled(self._states, self._group, np.random.default_rng([self._seed, self.epoch]))
         start = self.step % self._steps_per_epoch
         for position in range(start, self._steps_per_epoch):
             yield self._take(order[position * self._batch : (position + 1) * self._batch])
 
-    def _take(self, chosen: NDArray[np.int64]) -> Losses:
+    def run(self, on_step: Callable[[], None]) -> dict[str, float]:
+        """Make all steps that are left, and return the mean of each loss.
+
+        Args:
+            on_step: called after each step.
+        """
+        sums = Sums()
+        while self.step < self.num_steps:
+            for found in self.steps():
+                sums.add(found, 1)
+                on_step()
+        return sums.means()
+
+    def _take(self, chosen: NDArray[np.int64]) -> L:
         settings = self._settings
         for group in self._optimizer.param_groups:
             group["lr"] = self.learning_rate
         self.network.train()
-        found = losses(self.network, Batch.of(self._examples, chosen, self._device))
+        found = self._objective(self.network, chosen)
         total = (
             settings.blind_weight * found.blind
             + settings.child_weight * found.child
@@ -100,10 +136,10 @@ class Trainer:
         self._optimizer.load_state_dict(state["optimizer"])
 
 
-def shuffled(examples: Examples, group: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """All examples in random order, but that so many of the same problem follow each other, whose batch encodes it once."""
-    order = random.permutation(len(examples))
-    problems = np.array([state.problem for state in examples.states])
+def shuffled(states: Sequence[StateAt], group: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """All states in random order, but that so many of the same problem follow each other, whose batch encodes it once."""
+    order = random.permutation(len(states))
+    problems = np.array([state.problem for state in states])
     order = order[np.argsort(problems[order], kind="stable")]
     _, starts, counts = np.unique(problems[order], return_index=True, return_counts=True)
     groups = [
@@ -114,14 +150,14 @@ def shuffled(examples: Examples, group: int, random: np.random.Generator) -> NDA
     return np.concatenate([groups[index] for index in random.permutation(len(groups))])
 
 
-def mean_losses(network: PolicyNetwork, examples: Examples, batch: int, device: torch.device) -> dict[str, float]:
-    """The losses on other examples."""
+def mean_losses(network: PolicyNetwork, objective: Objective[L], count: int, batch: int) -> dict[str, float]:
+    """The losses on so many other examples."""
     network.eval()
     sums = Sums()
     with torch.no_grad():
-        for start in range(0, len(examples), batch):
-            chosen = np.arange(start, min(start + batch, len(examples)))
-            sums.add(losses(network, Batch.of(examples, chosen, device)), len(chosen))
+        for start in range(0, count, batch):
+            chosen = np.arange(start, min(start + batch, count))
+            sums.add(objective(network, chosen), len(chosen))
     return sums.means()
 
 
@@ -131,7 +167,7 @@ class Sums:
     def __init__(self, values: dict[str, float] | None = None) -> None:
         self.values = dict(values or {})
 
-    def add(self, found: Losses, count: int) -> None:
+    def add(self, found: HeadLosses, count: int) -> None:
         """Add the losses of a batch of so many examples."""
         for name, value in {**vars(found), "count": torch.ones(())}.items():
             self.values[name] = self.values.get(name, 0.0) + count * value.item()

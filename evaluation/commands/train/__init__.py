@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from halidegym.evaluation.commands.train.aggrevate import aggrevate
 from halidegym.evaluation.commands.train.cost_model import cost_model
 from halidegym.evaluation.commands.train.data import data
 from halidegym.evaluation.commands.train.dqn import dqn
@@ -20,5 +21,5 @@ def train() -> None:
     """
 
 
-for command in (data, imitate, expert, ppo, dqn, cost_model):
+for command in (data, imitate, expert, aggrevate, ppo, dqn, cost_model):
     train.add_command(command)

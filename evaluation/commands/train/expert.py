@@ -10,20 +10,14 @@ import click
 from halidegym.envs.processes.workers import RAY
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.commands.extras import needs_extra
-from halidegym.evaluation.commands.train.options import config_option, data_option, print_result
+from halidegym.evaluation.commands.train.options import config_option, data_option, policy_option, print_result
 from halidegym.evaluation.output.progress import phases_bar
 
 
 @click.command()
 @config_option("expert")
 @data_option
-@click.option(
-    "--policy",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    default="runs/imitate/policy.npz",
-    show_default=True,
-    help="The policy to begin with, such as one of `halidegym train imitate`.",
-)
+@policy_option("runs/imitate/policy.npz", "imitate")
 @click.option("--output", type=OutputFolder(), default="runs/expert", show_default=True, help="Folder of the policy.")
 @click.option("--workers", type=click.Choice([RAY]),
               help="ray, to search on the nodes of a Ray cluster.  [default: threads of this machine]")  # fmt: skip

@@ -34,6 +34,17 @@ data_option = click.option(
 )
 
 
+def policy_option(default: str, recipe: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command --policy, the policy to begin with."""
+    return click.option(
+        "--policy",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        default=default,
+        show_default=True,
+        help=f"The policy to begin with, such as one of `halidegym train {recipe}`.",
+    )
+
+
 def print_result(result: Imitated, which: str = "best") -> None:
     """Print the last figures of a training, and where the policy is, the best or the last one."""
     console = output_console()

@@ -16,7 +16,7 @@ from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.evaluation.cli import main
 from halidegym.training.data.collection import load_split
 from processes_for_tests import kill_after_the_first
-from trainings_for_tests import DQN, EXPERT, IMITATE, PPO, collect_few
+from trainings_for_tests import AGGREVATE, DQN, EXPERT, IMITATE, PPO, collect_few
 
 
 def halidegym(*arguments: str | Path) -> Result:
@@ -96,6 +96,29 @@ def test_expert_iteration_improves_labels_and_goes_on_when_killed(
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     refused = halidegym(*begun, "--data", other_data, "--output", tmp_path / "whole")
     assert refused.exit_code == 2 and "plans_sha256" in refused.output
+
+
+def test_aggrevate_learns_of_other_pipelines_each_round_and_goes_on_when_killed(
+    imitated: Path, data: Path, other_data: Path, tmp_path: Path
+) -> None:
+    begun = "aggrevate", "--config", config(tmp_path, AGGREVATE), "--policy", imitated / "policy.npz"
+    start = (*begun, "--data", data)
+    result = halidegym(*start, "--output", tmp_path / "whole")
+    assert result.exit_code == 0, result.output
+    lines = (tmp_path / "whole/curve.csv").read_text().splitlines()
+    assert [line.partition(",")[0] for line in lines] == ["step", "0", "1", "2"]
+    story = load_policy_file(tmp_path / "whole/policy.npz").training
+    assert story["recipe"] == "aggrevate" and story["started_from"]["recipe"] == "imitate"
+    killed = (*start, "--output", tmp_path / "killed")
+    kill_after_the_first(tmp_path / "killed/checkpoint.pt", "train", *killed)
+    assert halidegym(*killed).exit_code == 0
+    for name in ("curve.csv", "policy.npz"):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    refused = halidegym(*begun, "--data", other_data, "--output", tmp_path / "whole")
+    assert refused.exit_code == 2 and "plans_sha256" in refused.output
+    many = "aggrevate", "--config", config(tmp_path, {**AGGREVATE, "pipelines": 30}), *begun[3:], "--data", data
+    refused = halidegym(*many, "--output", tmp_path / "many")
+    assert refused.exit_code == 2 and "need 60 pipelines" in " ".join(refused.output.split())
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from halidegym.agents.learned.network_config import NetworkConfig
+from halidegym.training.imitation.losses import Losses, objective
 from halidegym.training.imitation.settings import OptimizerSettings
 from halidegym.training.imitation.trainer import Sums, Trainer, mean_losses, shuffled
 from halidegym.training.networks import PolicyNetwork
@@ -20,13 +21,14 @@ SETTINGS = OptimizerSettings(
 )  # fmt: skip
 
 
-def trainer(epochs: int = 3) -> Trainer:
+def trainer(epochs: int = 3) -> Trainer[Losses]:
     torch.manual_seed(0)
-    network = PolicyNetwork(NetworkConfig(width=16, rounds=1))
-    return Trainer(network, random_examples(states=5), SETTINGS, epochs=epochs, batch=4, group=2, seed=0, device=CPU)
+    network, examples = PolicyNetwork(NetworkConfig(width=16, rounds=1)), random_examples(states=5)
+    loss = objective(examples, CPU)
+    return Trainer(network, examples.states, loss, SETTINGS, epochs=epochs, batch=4, group=2, seed=0, device=CPU)
 
 
-def run(trainer: Trainer, steps: int) -> list[float]:
+def run(trainer: Trainer[Losses], steps: int) -> list[float]:
     """The blind losses of so many steps."""
     found = list[float]()
     while trainer.step < trainer.num_steps:
@@ -56,9 +58,11 @@ def test_what_was_left_goes_on_as_if_it_had_not_been() -> None:
 
 def test_examples_are_learned() -> None:
     ours, examples = trainer(epochs=30), random_examples(states=5)
-    before = mean_losses(ours.network, examples, 4, CPU)
-    run(ours, 10**6)
-    after = mean_losses(ours.network, examples, 4, CPU)
+    before = mean_losses(ours.network, objective(examples, CPU), len(examples), 4)
+    steps = list[None]()
+    ours.run(lambda: steps.append(None))
+    assert len(steps) == ours.num_steps
+    after = mean_losses(ours.network, objective(examples, CPU), len(examples), 4)
     assert after["blind"] < 0.7 * before["blind"] and after["child"] < 0.7 * before["child"]
     assert after["value_r2"] > before["value_r2"] and after["child_accuracy"] > before["child_accuracy"]
 
@@ -75,10 +79,10 @@ def test_sums_go_on_too() -> None:
 
 def test_states_of_a_problem_follow_each_other_in_groups() -> None:
     examples = random_examples(problems=4, states=5)
-    order = shuffled(examples, 2, np.random.default_rng(0))
+    order = shuffled(examples.states, 2, np.random.default_rng(0))
     assert sorted(order) == list(range(20))
     problems = [examples.states[index].problem for index in order]
     changes = 1 + sum(one != other for one, other in itertools.pairwise(problems))
     assert 4 < changes <= 12
-    assert list(order) != list(shuffled(examples, 2, np.random.default_rng(1)))
-    assert list(shuffled(examples, 1, np.random.default_rng(0))) != list(order)
+    assert list(order) != list(shuffled(examples.states, 2, np.random.default_rng(1)))
+    assert list(shuffled(examples.states, 1, np.random.default_rng(0))) != list(order)

@@ -1,0 +1,45 @@
+"""`halidegym train aggrevate`: a policy that learns what its own decisions lead to, on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from halidegym.evaluation.arguments.paths import OutputFolder
+from halidegym.evaluation.commands.extras import needs_extra
+from halidegym.evaluation.commands.train.options import config_option, data_option, policy_option, print_result
+from halidegym.evaluation.output.progress import phases_bar
+
+
+@click.command()
+@config_option("aggrevate")
+@data_option
+@policy_option("runs/expert/policy.npz", "expert")
+@click.option(
+    "--output", type=OutputFolder(), default="runs/aggrevate", show_default=True, help="Folder of the policy."
+)
+@needs_extra("train")
+def aggrevate(config: str, data: Path, policy: Path, output: Path) -> None:
+    """Let a policy learn what its own decisions lead to, for one draw to be as good as it can be.
+
+    In each round, the policy schedules some pipelines; at each decision some others are tried, too, and the schedule is
+    completed from there. What they come to is what it learns. The same command goes on where Ctrl-C or worse has ended it.
+    """
+    from halidegym.training.aggrevate.aggregate import aggregate
+    from halidegym.training.aggrevate.settings import AggrevateSettings
+    from halidegym.training.data.collection import load_split
+    from halidegym.training.settings import load_settings
+
+    settings = load_settings(AggrevateSettings, config)
+    with phases_bar() as (on_begin, on_step):
+        result = aggregate(
+            settings,
+            policy,
+            load_split(data, "train"),
+            load_split(data, "validation"),
+            output,
+            on_begin=on_begin,
+            on_step=on_step,
+        )
+    print_result(result)
