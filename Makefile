@@ -92,12 +92,14 @@ docs: install-test  ## Build the documentation site; warnings are errors
 	echo "build/docs/html/index.html"
 
 SMOKE := runs/smoke
-train-smoke: install-test  ## Collect plans, imitate them, improve on them, PPO and DQN, in small (five minutes)
+train-smoke: install-test  ## Collect plans, imitate them, improve on them, AggreVaTe, PPO and DQN, in small (six minutes)
 	export PATH="$$PWD/.venv-test/bin:$$PATH"
 	halidegym train data --config data-smoke --output $(SMOKE)/data
 	halidegym train imitate --config imitate-smoke --data $(SMOKE)/data --output $(SMOKE)/imitate
 	halidegym train expert --config expert-smoke --data $(SMOKE)/data \
 		--policy $(SMOKE)/imitate/policy.npz --output $(SMOKE)/expert
+	halidegym train aggrevate --config aggrevate-smoke --data $(SMOKE)/data \
+		--policy $(SMOKE)/expert/policy.npz --output $(SMOKE)/aggrevate
 	halidegym train ppo --config ppo-smoke --output $(SMOKE)/ppo
 	halidegym train dqn --config dqn-smoke --output $(SMOKE)/dqn
 

@@ -42,8 +42,9 @@ import shutil
 from pathlib import Path
 from halidegym.agents.learned import policies
 
-Path("runs/imitate").mkdir(parents=True)
-shutil.copy(Path(policies.__file__).parent / "shipped/default.npz", "runs/imitate/policy.npz")
+for recipe in ("imitate", "expert"):
+    Path("runs", recipe).mkdir(parents=True)
+    shutil.copy(Path(policies.__file__).parent / "shipped/default.npz", f"runs/{recipe}/policy.npz")
 """
 COMMAND = "from halidegym.evaluation.cli import main\n"
 DATA = COMMAND + "main(['train', 'data', '--config', 'data-smoke', '--output', 'runs/data'], standalone_mode=False)\n"
@@ -118,6 +119,7 @@ BEFORE = {
     "docs/pipelines/benchmarks.md": PACKAGE,
     "docs/pipelines/toys.md": PACKAGE,
     "docs/specification/search-and-cost-model.md": PIPELINE,
+    "docs/training/aggrevate.md": DATA + POLICY,
     "docs/training/cost-models.md": PROBLEM + MEASURED + WEIGHTS,
     "docs/training/expert.md": DATA + POLICY,
     "docs/training/imitation.md": DATA,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pydantic
 
-from halidegym.training.imitation.settings import OptimizerSettings, RolloutSettings
-from halidegym.training.settings import Settings, TrainingSettings
+from halidegym.training.imitation.settings import RoundSettings
+from halidegym.training.settings import Settings
 
 
 class LabelSettings(Settings):
@@ -28,25 +28,11 @@ class LabelSettings(Settings):
     shortlist: int = pydantic.Field(ge=1)
 
 
-class AggrevateSettings(TrainingSettings):
-    """How a policy learns from what its own decisions lead to; besides `TrainingSettings`.
+class AggrevateSettings(RoundSettings):
+    """How a policy learns from what its own decisions lead to; besides `RoundSettings`.
 
     Attributes:
-        rounds: of finding out and learning, the next with the policy that the one before has made.
-        pipelines: that a round finds out about, others each time.
         labels: what it finds out.
-        epochs: over the states of this round and of those before.
-        batch: states in a batch.
-        group: states of the same problem that follow each other there.
-        optimizer: how it learns.
-        rollouts: how it is judged.
     """
 
-    rounds: int = pydantic.Field(ge=1)
-    pipelines: int = pydantic.Field(ge=1)
     labels: LabelSettings
-    epochs: int = pydantic.Field(ge=1)
-    batch: int = pydantic.Field(ge=1)
-    group: int = pydantic.Field(ge=1)
-    optimizer: OptimizerSettings
-    rollouts: RolloutSettings

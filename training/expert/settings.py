@@ -6,7 +6,7 @@ from typing import Literal
 
 import pydantic
 
-from halidegym.training.imitation.settings import PlanLearningSettings
+from halidegym.training.imitation.settings import PlanLearningSettings, RoundSettings
 from halidegym.training.settings import Settings
 
 
@@ -24,13 +24,11 @@ class ImproverSettings(Settings):
     shortlist: int = pydantic.Field(ge=1)
 
 
-class ExpertSettings(PlanLearningSettings):
-    """How a policy improves on itself; besides `PlanLearningSettings`.
+class ExpertSettings(PlanLearningSettings, RoundSettings):
+    """How a policy improves on itself; besides `PlanLearningSettings` and `RoundSettings`.
 
     Attributes:
-        rounds: at most.
         patience: rounds without a gain on validation, after which it ends.
-        pipelines: searched in a round.
         rehearsed: further pipelines that a round learns from, with the best plans that are known of them.
         within: plans whose costs exceed the best one's by at most this share are kept besides it.
         weight: of those, that of the best one being 1.
@@ -40,9 +38,7 @@ class ExpertSettings(PlanLearningSettings):
         temperature: of the targets "tree", the shares of decisions in proportion to (best cost below)^(-1 / temperature).
     """
 
-    rounds: int = pydantic.Field(ge=1)
     patience: int = pydantic.Field(ge=1)
-    pipelines: int = pydantic.Field(ge=1)
     rehearsed: int = pydantic.Field(ge=0)
     within: float = pydantic.Field(ge=0)
     weight: float = pydantic.Field(ge=0, le=1)

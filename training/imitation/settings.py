@@ -50,11 +50,10 @@ class RolloutSettings(Settings):
     shortlist: int = pydantic.Field(ge=1)
 
 
-class PlanLearningSettings(TrainingSettings):
-    """How a network learns from the decisions of plans; besides `TrainingSettings`.
+class LearningSettings(TrainingSettings):
+    """How a network learns from states; besides `TrainingSettings`.
 
     Attributes:
-        candidates: decisions of a state that are shown at most.
         epochs: over all states, or over those of a round.
         batch: states in a batch.
         group: states of the same problem that follow each other there.
@@ -62,12 +61,33 @@ class PlanLearningSettings(TrainingSettings):
         rollouts: how it is judged.
     """
 
-    candidates: int = pydantic.Field(ge=2)
     epochs: int = pydantic.Field(ge=1)
     batch: int = pydantic.Field(ge=1)
     group: int = pydantic.Field(ge=1)
     optimizer: OptimizerSettings
     rollouts: RolloutSettings
+
+
+class PlanLearningSettings(LearningSettings):
+    """How a network learns from the decisions of plans; besides `LearningSettings`.
+
+    Attributes:
+        candidates: decisions of a state that are shown at most.
+    """
+
+    candidates: int = pydantic.Field(ge=2)
+
+
+class RoundSettings(LearningSettings):
+    """How a network learns in rounds; besides `LearningSettings`.
+
+    Attributes:
+        rounds: at most.
+        pipelines: that the policy meets in a round.
+    """
+
+    rounds: int = pydantic.Field(ge=1)
+    pipelines: int = pydantic.Field(ge=1)
 
 
 class ImitationSettings(PlanLearningSettings):

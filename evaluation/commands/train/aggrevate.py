@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -19,8 +20,10 @@ from halidegym.evaluation.output.progress import phases_bar
 @click.option(
     "--output", type=OutputFolder(), default="runs/aggrevate", show_default=True, help="Folder of the policy."
 )
+@click.option("--workers", type=click.IntRange(min=1), metavar="NUMBER",
+              help="Processes that try decisions.  [default: the usable cores]")  # fmt: skip
 @needs_extra("train")
-def aggrevate(config: str, data: Path, policy: Path, output: Path) -> None:
+def aggrevate(config: str, data: Path, policy: Path, output: Path, workers: int | None) -> None:
     """Let a policy learn what its own decisions lead to, for one draw to be as good as it can be.
 
     In each round, the policy schedules some pipelines; at each decision some others are tried, too, and the schedule is
@@ -39,6 +42,7 @@ def aggrevate(config: str, data: Path, policy: Path, output: Path) -> None:
             load_split(data, "train"),
             load_split(data, "validation"),
             output,
+            workers=workers or len(os.sched_getaffinity(0)),
             on_begin=on_begin,
             on_step=on_step,
         )
