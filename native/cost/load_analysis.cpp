@@ -35,9 +35,9 @@ Footprint footprint_of(std::span<const Span> region, int64_t bytes_per_point, in
 
 }  // namespace
 
-LoadAnalysis::LoadAnalysis(const Problem &problem, const Sites &sites)
-    : problem_(problem), sites_(sites), table_(problem), bounds_(problem), visited_(problem.nodes.size()),
-      producers_(problem.nodes.size()) {}
+LoadAnalysis::LoadAnalysis(const FeatureConstants &constants, const Sites &sites)
+    : problem_(constants.problem), sites_(sites), table_(problem_, constants.loads), bounds_(problem_),
+      visited_(problem_.nodes.size()), producers_(problem_.nodes.size()) {}
 
 // The order of this walk decides which loads are counted, and how often (section 4.2, quirks Q1 and Q2).
 VectorReads LoadAnalysis::per_vector(int stage, const Reference &reference, const Extents *unrolled,

@@ -167,7 +167,7 @@ void test_acceptance_without_building() {
     std::mt19937 random(0);
     for (const int parallelism : {1, 16}) {
         const SpaceRef space = blur_space(parallelism, 8);
-        NestTable nest(*space->problem);
+        NestTable nest(space->feature_constants);
         for (int walk = 0; walk < 10; walk++) {
             State state(space);
             while (!state.is_complete()) {
