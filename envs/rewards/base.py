@@ -163,7 +163,7 @@ class Reward(ABC):
 
 
 class _GreedyPlan:
-    """The greedy schedule of a problem; made at the beginning and at the end of each episode, so it holds no copies."""
+    """The greedy schedule of a problem; made at the end of each episode, so it holds no copies."""
 
     __slots__ = ("_problem", "cost")
 
