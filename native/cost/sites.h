@@ -139,7 +139,7 @@ private:
     const Problem &problem_;
     size_t num_words_;              // of node_bits
     std::vector<Sources> sources_;  // by node, of those that are not scheduled
-    std::vector<uint64_t> asked_;  // by node: of which it is a source, if rows of a child can depend on them
+    std::vector<uint64_t> asked_;   // by node: of which it is a source, if rows of a child can depend on them
     std::vector<NestLevel> levels_;
     std::vector<NodeSites> nodes_, parents_nodes_;
     std::vector<StageSites> stages_, parents_stages_;

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "problem/leaf_chain.h"
 #include "problem/error.h"
+#include "problem/leaf_chain.h"
 #include "problem/scalar_arithmetic.h"
 
 namespace halidegym {
