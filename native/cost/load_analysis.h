@@ -76,6 +76,7 @@ private:
     void start(int stage);
     const Stage &next_stage();
     bool insert(int node);
+    void list_loads(int stage);
     void look_through(int inlined);
     LoadKind kind(const Load &load, int vectorized_loop) const;
     Footprint reads_of(int producer, const Reference &reference);
