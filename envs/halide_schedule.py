@@ -280,8 +280,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             if info["num_legal_decisions"] > 0:
                 return observation, 0.0, False, False, info
             self._is_over = True
-            state = self._native.state
-            cost = self._native.cost() if state.is_complete else None
+            state, cost = self._native.end()
             reward, more = outcome(self.prepared_problem, self.reward, state, cost)
             info.update(more)
             return observation, reward, True, False, info
@@ -332,9 +331,9 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     ) -> tuple[Observation, dict[str, Any]]:
         self.reward.prepare(problem)
         self._problem_index = index
-        self._native.start(state, problem.reference_cost, evaluations)
+        shown = self._native.start_and_look(state, problem.reference_cost, evaluations)
         self._is_over = is_over
-        return self._native.look()
+        return shown
 
     def close(self) -> None:
         """Free what the reward holds."""

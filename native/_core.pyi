@@ -1878,20 +1878,22 @@ class Environment(_Bound):
         """The observation as a dict of arrays of one dimension. They belong to the caller: an array is used again only when
         nobody refers to it any longer.
         """
-    def look(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """`observe()`, and the information that `HalideSchedule` gives of every position."""
+    def start_and_look(
+        self, state: State, reference_cost: float, evaluations: int
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """`start(...)`, then `observe()` and the information that `HalideSchedule` gives of every position.
+
+        Raises:
+            InvalidParameter: see `start`.
+        """
     def step_and_look(self, action: int) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """`step(action)` and what `look()` returns then, with the legality of the action in the information.
+        """The same after `step(action)`, with the legality of the action in the information.
 
         Raises:
             InvalidParameter: see `step`.
         """
-    def cost(self) -> float:
-        """Of the complete schedule.
-
-        Raises:
-            InvalidParameter: it is not complete.
-        """
+    def end(self) -> tuple[State, float | None]:
+        """The state, and its cost if it is complete."""
     @property
     def state(self) -> State: ...
     @property

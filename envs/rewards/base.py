@@ -108,7 +108,10 @@ class Reward(ABC):
             InvalidParameter: the baseline is a plan for another problem.
             SearchExhausted: it is the greedy schedule, and greedy search finds none within the problem's limits.
         """
-        self.baseline_plan(problem)  # even 1 / time takes one, in a dead end
+        if self.baseline == "greedy":
+            _ = problem.greedy_cost  # searched for, if nobody has asked for it yet
+        else:
+            self.baseline_plan(problem)
 
     def rate(self, problem: PreparedProblem, state: State, cost: float | None = None) -> Rating:
         """Rate a state in which an episode can end: a complete schedule, or a dead end.
@@ -160,7 +163,7 @@ class Reward(ABC):
 
 
 class _GreedyPlan:
-    """The greedy schedule of a problem; made at the beginning and at the end of each episode, so it holds no copies."""
+    """The greedy schedule of a problem; made at the end of each episode, so it holds no copies."""
 
     __slots__ = ("_problem", "cost")
 

@@ -18,20 +18,20 @@ public:
     template <typename T>
     std::span<T> memory(size_t i, const pybind11::str &name, int size) {
         if (i == arrays_.size()) {
-            arrays_.push_back(nullptr);
+            arrays_.push_back({});
         }
-        if (arrays_[i] == nullptr || !is_as_made<T>(arrays_[i], size)) {
+        if (arrays_[i].array == nullptr || !is_as_made<T>(arrays_[i], size)) {
             const pybind11::object array = array_of<T, 1>({size});
             dict_[name] = array;
-            arrays_[i] = array.ptr();
+            arrays_[i] = {array.ptr(), fields(array.ptr())->descr};
         }
-        return {reinterpret_cast<T *>(fields(arrays_[i])->data), static_cast<size_t>(size)};
+        return {reinterpret_cast<T *>(fields(arrays_[i].array)->data), static_cast<size_t>(size)};
     }
 
     // Keeps the place of the i-th array, which the caller puts into each copy.
     void leave_out(size_t i, const pybind11::str &name) {
         if (i == arrays_.size()) {
-            arrays_.push_back(nullptr);
+            arrays_.push_back({});
             dict_[name] = pybind11::none();
         }
     }
@@ -40,17 +40,23 @@ public:
     pybind11::dict copy() const { return copy_of(dict_); }
 
 private:
+    // An array of the dict; null if it is left out.
+    struct Made {
+        PyObject *array = nullptr;
+        const PyObject *type = nullptr;  // of its elements
+    };
+
     static const pybind11::detail::PyArray_Proxy *fields(PyObject *array) {
         return pybind11::detail::array_proxy(array);
     }
 
     // Nobody else has it, nor would notice, and whoever had it left its shape and type alone.
     template <typename T>
-    static bool is_as_made(PyObject *array, int size) {
-        const auto *now = fields(array);
-        return Py_REFCNT(array) == 1 && *PyObject_GET_WEAKREFS_LISTPTR(array) == nullptr && now->nd == 1 &&
+    static bool is_as_made(const Made &made, int size) {
+        const auto *now = fields(made.array);
+        return Py_REFCNT(made.array) == 1 && *PyObject_GET_WEAKREFS_LISTPTR(made.array) == nullptr && now->nd == 1 &&
                now->dimensions[0] == size && now->strides[0] == sizeof(T) && now->flags == flags_of_new &&
-               now->descr == pybind11::dtype::of<T>().ptr();
+               now->descr == made.type;
     }
 
     using Api = pybind11::detail::npy_api;
@@ -58,7 +64,7 @@ private:
                                         Api::NPY_ARRAY_OWNDATA_ | Api::NPY_ARRAY_ALIGNED_ | Api::NPY_ARRAY_WRITEABLE_;
 
     pybind11::dict dict_;
-    std::vector<PyObject *> arrays_;  // of the dict; null: left out
+    std::vector<Made> arrays_;
 };
 
 }  // namespace halidegym

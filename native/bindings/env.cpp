@@ -88,6 +88,18 @@ private:
     std::array<Frame, 2> frames_;
 };
 
+void start_unlocked(ShownEnvironment &environment, State state, double reference_cost, int64_t evaluations) {
+    const UnlockedWork work;
+    environment.start({std::move(state), reference_cost, evaluations});
+}
+
+// One call where two would do: each takes a fifteenth of the instructions of a short step.
+std::pair<py::dict, py::dict> start_and_look(ShownEnvironment &environment, State state, double reference_cost,
+                                             int64_t evaluations) {
+    start_unlocked(environment, std::move(state), reference_cost, evaluations);
+    return environment.look();
+}
+
 std::pair<py::dict, py::dict> step_and_look(ShownEnvironment &environment, int64_t action) {
     const bool is_legal = [&] {
         const UnlockedWork work;
@@ -96,6 +108,10 @@ std::pair<py::dict, py::dict> step_and_look(ShownEnvironment &environment, int64
     auto shown = environment.look();
     shown.second[keys().illegal_action] = !is_legal;
     return shown;
+}
+
+std::pair<State, std::optional<double>> end_of(const ShownEnvironment &environment) {
+    return {environment.state(), environment.cost()};
 }
 
 Array<int64_t> presented_decisions(const ShownEnvironment &environment) {
@@ -149,20 +165,15 @@ void bind_env(py::module_ &m) {
 
     py::class_<ShownEnvironment>(m, "Environment", "An episode over the decisions of a schedule.")
         .def(py::init<ObservationShape, bool>(), py::arg("shape"), py::kw_only(), py::arg("skip_forced") = true)
-        .def(
-            "start",
-            [](ShownEnvironment &environment, State state, double reference_cost, int64_t evaluations) {
-                const UnlockedWork work;
-                environment.start({std::move(state), reference_cost, evaluations});
-            },
-            py::arg("state"), py::arg("reference_cost") = 1.0, py::arg("evaluations") = 0,
-            "Begin in a state, or in the next one that offers a choice.")
+        .def("start", &start_unlocked, py::arg("state"), py::arg("reference_cost") = 1.0, py::arg("evaluations") = 0,
+             "Begin in a state, or in the next one that offers a choice.")
         .def("step", &Environment::step, py::arg("action"), py::call_guard<UnlockedWork>(),
              "Take a decision; whether the action was legal.")
         .def("observe", &ShownEnvironment::observe, "The observation as a dict of new arrays, each of one dimension.")
-        .def("look", &ShownEnvironment::look, "The observation, and what else there is to tell of every position.")
-        .def("step_and_look", &step_and_look, py::arg("action"), "A step, and what `look` returns then.")
-        .def("cost", &Environment::cost, "Of the complete schedule.")
+        .def("start_and_look", &start_and_look, py::arg("state"), py::arg("reference_cost"), py::arg("evaluations"),
+             "Begin as `start` does: the observation, and what else there is to tell of every position.")
+        .def("step_and_look", &step_and_look, py::arg("action"), "The same after a step.")
+        .def("end", &end_of, "The state, and its cost if it is complete.")
         .def_property_readonly("state", &Environment::state)
         .def_property_readonly("shape", [](const ShownEnvironment &environment) { return environment.shape(); })
         .def_property_readonly("num_legal_decisions", &Environment::num_legal_decisions)

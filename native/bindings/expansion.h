@@ -32,7 +32,7 @@ private:
     Expansion expansion_;
     // Looks at children that are not built; empty until needed.
     struct Lookout {
-        explicit Lookout(const State &parent) : table(*parent.space().problem) { table.start(*parent.nest()); }
+        explicit Lookout(const State &parent) : table(parent.space().feature_constants) { table.start(*parent.nest()); }
         NestTable table;
         Workbench bench;
     };

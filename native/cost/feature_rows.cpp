@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "cost/points_minimum.h"
-
 // Sections and quirks are those of docs/specification/schedule-features.md.
 
 namespace halidegym {
@@ -21,29 +19,14 @@ int64_t volume(std::span<const Span> spans) {
     return result;
 }
 
-int loop_over(const Stage &stage, const std::string &variable) {
-    for (size_t i = 0; i < stage.loops.size(); i++) {
-        if (stage.loops[i].variable == variable) return static_cast<int>(i);
-    }
-    return -1;
-}
-
 double real(int64_t value) {
     return static_cast<double>(value);
 }
 
 }  // namespace
 
-FeatureRows::FeatureRows(const Problem &problem, const Sites &sites)
-    : problem_(problem), sites_(sites), root_regions_(problem),
-      points_minimum_(points_computed_minimum(problem, root_regions_)), loads_(problem, sites) {
-    for (const Stage &stage : problem.stages) {
-        std::vector<int> &loops = loop_of_dim_.emplace_back();
-        for (const std::string &arg : problem.node_of(stage).args) {
-            loops.push_back(loop_over(stage, arg));
-        }
-    }
-}
+FeatureRows::FeatureRows(const FeatureConstants &constants, const Sites &sites)
+    : constants_(constants), problem_(constants.problem), sites_(sites), loads_(constants, sites) {}
 
 Realization FeatureRows::realization(const Node &node) const {
     const NodeSites &sites = sites_.of_node(node.id);
@@ -158,7 +141,7 @@ void FeatureRows::fill_task(const Stage &stage, const Realization &realization, 
         int64_t innermost_bytes = node.bytes_per_point;
         const auto region = realization.at_store->computed();
         for (int d = 0; d < node.dimensions; d++) {
-            const int loop = loop_of_dim_[static_cast<size_t>(stage.id)][static_cast<size_t>(d)];
+            const int loop = stage.loop_of_dim[static_cast<size_t>(d)];
             const int64_t tasks = loop >= 0 ? level.level->size[loop] : 1;
             const int64_t extent = region[static_cast<size_t>(d)].extent() / tasks;
             bytes *= extent;
@@ -238,9 +221,9 @@ void FeatureRows::add_calls(FeatureRow &row, const NestLevel &leaf, int64_t call
 // What follows from the whole pipeline, for realized and inlined Funcs alike.
 void FeatureRows::fill_root(const Stage &stage, FeatureRow &row) const {
     const Node &node = problem_.node_of(stage);
-    const Bound &bound = root_regions_.of(node.id);
+    const Bound &bound = sites_.level(0).level->regions->of(node.id);
     const int innermost = sites_.of_stage(stage.id).innermost;
-    row[feature::points_computed_minimum] = real(points_minimum_[static_cast<size_t>(stage.id)]);
+    row[feature::points_computed_minimum] = real(constants_.points_minimum[static_cast<size_t>(stage.id)]);
     row[feature::bytes_at_root] = real(node.bytes_per_point * bound.volume_computed());
     row[feature::innermost_bytes_at_root] =
         real(innermost_bytes(node, bound, sites_.level(innermost).level->vector_dim));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cost/feature_constants.h"
 #include "cost/feature_table.h"
 #include "cost/load_analysis.h"
 #include "cost/sites.h"
@@ -27,7 +28,7 @@ struct Realization {
 // last; those that follow from the working sets of the nest are left 0.
 class FeatureRows {
 public:
-    FeatureRows(const Problem &problem, const Sites &sites);
+    FeatureRows(const FeatureConstants &constants, const Sites &sites);
 
     Realization realization(const Node &node) const;
 
@@ -41,9 +42,6 @@ public:
     FeatureRow of_inlined(const Stage &stage) const;
     static void add_calls(FeatureRow &row, const NestLevel &leaf, int64_t calls, const FeatureRow &consumer);
 
-    // By stage id, 0 for inputs (section 5.2).
-    std::span<const int64_t> points_minimum() const { return points_minimum_; }
-
 private:
     void fill_points(const Stage &stage, const Realization &realization, FeatureRow &row) const;
     void fill_innermost(const Stage &stage, FeatureRow &row) const;
@@ -53,11 +51,9 @@ private:
     int64_t unrolled_extent(const Stage &stage, const NestLevel &level, int64_t pure_extent) const;
     int64_t innermost_bytes(const Node &node, const Bound &bound, int dimension) const;
 
+    const FeatureConstants &constants_;
     const Problem &problem_;
     const Sites &sites_;
-    Regions root_regions_;
-    std::vector<int64_t> points_minimum_;        // by stage
-    std::vector<std::vector<int>> loop_of_dim_;  // by stage, then dimension: the loop over that pure argument, or -1
     LoadAnalysis loads_;
 };
 

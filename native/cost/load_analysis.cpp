@@ -35,38 +35,45 @@ Footprint footprint_of(std::span<const Span> region, int64_t bytes_per_point, in
 
 }  // namespace
 
-LoadAnalysis::LoadAnalysis(const Problem &problem, const Sites &sites)
-    : problem_(problem), sites_(sites), table_(problem), bounds_(problem), visited_(problem.nodes.size()),
-      producers_(problem.nodes.size()) {}
+LoadAnalysis::LoadAnalysis(const FeatureConstants &constants, const Sites &sites)
+    : problem_(constants.problem), sites_(sites), table_(problem_, constants.loads), bounds_(problem_),
+      visited_(problem_.nodes.size()), producers_(problem_.nodes.size()) {}
 
-// The order of this walk decides which loads are counted, and how often (section 4.2, quirks Q1 and Q2).
+// The order of this walk decides which loads are counted, and how often (section 4.2, quirks Q1 and Q2). It begins with
+// the stage itself, which has one edge from each producer: so its loads need a list only to be looked through.
 VectorReads LoadAnalysis::per_vector(int stage, const Reference &reference, const Extents *unrolled,
                                      bool with_allocations) {
     const int vectorized_loop = sites_.level(sites_.of_stage(stage).innermost).level->vectorized_loop;
     VectorReads result;
-    loads_.clear();
+    const auto add = [&](const Load &load) {
+        const double count = amortized(load, unrolled);
+        result.loads.of_kind[static_cast<size_t>(kind(load, vectorized_loop))] += count;
+        result.loads.total += count;
+    };
+    bool is_listed = false;
     for (start(stage); !pending_.empty();) {
         const Stage &reader = next_stage();
-        if (reader.id != stage) look_through(reader.node);
+        const bool is_own = reader.id == stage;
+        if (!is_own) {
+            if (!std::exchange(is_listed, true)) list_loads(stage);
+            look_through(reader.node);
+        }
         for (const int e : reader.incoming) {
             const int producer = problem_.edges[static_cast<size_t>(e)].producer;
             producers_.insert(producer);
-            if (reader.id == stage) {
-                const LoadRange range = table_.of_edge(e);
-                for (int load = range.begin; load < range.end; load++) {
-                    loads_.push_back(load);
-                }
-            }
             if (sites_.of_node(producer).status == NodeSites::Status::Inlined) {
                 pending_.push_back(problem_.nodes[static_cast<size_t>(producer)].first_stage);
                 continue;
             }
-            for (const int l : loads_) {
-                const Load &load = table_[l];
-                if (load.producer != producer) continue;
-                const double count = amortized(load, unrolled);
-                result.loads.of_kind[static_cast<size_t>(kind(load, vectorized_loop))] += count;
-                result.loads.total += count;
+            if (is_own) {
+                const LoadRange range = table_.of_edge(e);
+                for (int load = range.begin; load < range.end; load++) {
+                    add(table_[load]);
+                }
+            } else {
+                for (const int load : loads_) {
+                    if (table_[load].producer == producer) add(table_[load]);
+                }
             }
             if (insert(producer)) {
                 result.reads.unique += reads_of(producer, reference);
@@ -75,6 +82,16 @@ VectorReads LoadAnalysis::per_vector(int stage, const Reference &reference, cons
         }
     }
     return result;
+}
+
+void LoadAnalysis::list_loads(int stage) {
+    loads_.clear();
+    for (const int e : problem_.stages[static_cast<size_t>(stage)].incoming) {
+        const LoadRange range = table_.of_edge(e);
+        for (int load = range.begin; load < range.end; load++) {
+            loads_.push_back(load);
+        }
+    }
 }
 
 Reads LoadAnalysis::per_realization(int stage, const Reference &reference) {

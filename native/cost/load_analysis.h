@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cost/distant_bounds.h"
+#include "cost/feature_constants.h"
 #include "cost/load_table.h"
 #include "cost/marked.h"
 #include "cost/sites.h"
@@ -56,7 +57,7 @@ struct Reference {
 // is the one that `sites` was located in last.
 class LoadAnalysis {
 public:
-    LoadAnalysis(const Problem &problem, const Sites &sites);
+    LoadAnalysis(const FeatureConstants &constants, const Sites &sites);
 
     // `unrolled` holds the trips of the loops around the innermost level if these get unrolled, else it is null. What
     // is allocated is left 0, unless `with_allocations` is set.
@@ -75,6 +76,7 @@ private:
     void start(int stage);
     const Stage &next_stage();
     bool insert(int node);
+    void list_loads(int stage);
     void look_through(int inlined);
     LoadKind kind(const Load &load, int vectorized_loop) const;
     Footprint reads_of(int producer, const Reference &reference);

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "problem/problem.h"
@@ -31,34 +30,48 @@ struct LoadRange {
 // on.
 struct Load {
     int producer = 0;  // node that is loaded
+    int reader = 0;    // stage that loads it
     int64_t count = 1;
     uint32_t invariant_loops = 0;                  // bit per loop that is no reduction and does not move the load
     std::array<LoadPattern, max_loops> by_loop{};  // as if that loop were vectorized
     LoadRange through{.begin = -1, .end = -1};     // what replaces it if the producer is inlined; -1: not known yet
 };
 
-// All loads that the edges of a problem have, and those composed through inlined Funcs that a search has met so far:
-// the matrix products of section 4.2 depend only on the chain of edges, so each is formed once.
+// All loads that the edges of a problem have, which must outlive them.
+struct EdgeLoads {
+    explicit EdgeLoads(const Problem &problem);
+
+    std::vector<Load> loads;
+    std::vector<const LoadJacobian *> jacobians;  // of each load
+    std::vector<LoadRange> of_edge;
+};
+
+// These, and those composed through inlined Funcs that a search has met so far: the matrix products of section 4.2
+// depend only on the chain of edges, so each is formed once. What it is made of must outlive it.
 class LoadTable {
 public:
-    explicit LoadTable(const Problem &problem);
+    LoadTable(const Problem &problem, const EdgeLoads &of_edges)
+        : problem_(problem), of_edges_(of_edges), loads_(of_edges.loads) {}
 
     const Load &operator[](int load) const { return loads_[static_cast<size_t>(load)]; }
 
-    LoadRange of_edge(int edge) const { return edges_[static_cast<size_t>(edge)]; }
+    LoadRange of_edge(int edge) const { return of_edges_.of_edge[static_cast<size_t>(edge)]; }
 
     // The loads that take the place of one whose producer is inlined: it is charged to the first producer of that Func
     // alone (quirk Q1).
     LoadRange through(int load);
 
 private:
-    void add(const Stage &reader, int producer, LoadJacobian jacobian);
+    const LoadJacobian &jacobian(int load) const {
+        const auto index = static_cast<size_t>(load);
+        const size_t num_of_edges = of_edges_.loads.size();
+        return index < num_of_edges ? *of_edges_.jacobians[index] : composed_[index - num_of_edges];
+    }
 
     const Problem &problem_;
+    const EdgeLoads &of_edges_;
     std::vector<Load> loads_;
-    std::deque<LoadJacobian> jacobians_;  // by load
-    std::vector<int> readers_;            // by load: the stage that issues it
-    std::vector<LoadRange> edges_;
+    std::vector<LoadJacobian> composed_;  // of the loads after those of edges
 };
 
 }  // namespace halidegym

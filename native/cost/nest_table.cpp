@@ -12,12 +12,12 @@ using Status = NodeSites::Status;
 
 }  // namespace
 
-NestTable::NestTable(const Problem &problem)
-    : problem_(problem), sites_(problem), features_(problem, sites_), rows_(problem.stages.size()),
-      readers_(problem.nodes.size()), inlined_(problem.nodes.size()), parents_realizations_(problem.nodes.size()),
-      realizations_(problem.nodes.size()), childs_rows_(problem.stages.size()), own_rows_(problem.stages.size()),
-      own_realizations_(problem.nodes.size()), to_sum_(problem.nodes.size()) {
-    table_.rows.resize(problem.stages.size());
+NestTable::NestTable(const FeatureConstants &constants)
+    : problem_(constants.problem), sites_(problem_), features_(constants, sites_), rows_(problem_.stages.size()),
+      readers_(problem_.nodes.size()), inlined_(problem_.nodes.size()), parents_realizations_(problem_.nodes.size()),
+      realizations_(problem_.nodes.size()), childs_rows_(problem_.stages.size()), own_rows_(problem_.stages.size()),
+      own_realizations_(problem_.nodes.size()), to_sum_(problem_.nodes.size()) {
+    table_.rows.resize(problem_.stages.size());
 }
 
 void NestTable::start(const Level &parent) {

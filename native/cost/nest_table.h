@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "cost/feature_constants.h"
 #include "cost/feature_rows.h"
 #include "cost/feature_table.h"
 #include "cost/marked.h"
@@ -27,8 +28,8 @@ namespace halidegym {
 // thread-safe: give each thread a table of its own.
 class NestTable {
 public:
-    // `problem` must outlive the table.
-    explicit NestTable(const Problem &problem);
+    // `constants` must outlive the table.
+    explicit NestTable(const FeatureConstants &constants);
     NestTable(const NestTable &) = delete;
     NestTable &operator=(const NestTable &) = delete;
 

@@ -10,21 +10,10 @@
 namespace halidegym {
 
 Sites::Sites(const Problem &problem)
-    : problem_(problem), num_words_(node_bits::num_words(problem.nodes.size())),
-      producers_(problem.nodes.size() * num_words_), sources_(problem.nodes.size()), asked_(producers_.size()),
-      nodes_(problem.nodes.size()), stages_(problem.stages.size()), parents_stages_(problem.stages.size()),
-      changed_nodes_(problem.nodes.size()), changed_stages_(problem.stages.size()), to_presume_(num_words_),
-      matter_(num_words_) {
-    for (const Node &node : problem.nodes) {
-        std::vector<Consumer> &consumers = consumers_.emplace_back();
-        for (const int e : node.outgoing) {
-            const int stage = problem.edges[static_cast<size_t>(e)].consumer_stage;
-            const int consumer = problem.stages[static_cast<size_t>(stage)].node;
-            consumers.push_back({stage, consumer});
-            node_bits::insert(set_of(producers_, consumer), node.id);
-        }
-    }
-}
+    : problem_(problem), num_words_(node_bits::num_words(problem.nodes.size())), sources_(problem.nodes.size()),
+      asked_(problem.nodes.size() * num_words_), nodes_(problem.nodes.size()), stages_(problem.stages.size()),
+      parents_stages_(problem.stages.size()), changed_nodes_(problem.nodes.size()),
+      changed_stages_(problem.stages.size()), to_presume_(num_words_), matter_(num_words_) {}
 
 void Sites::locate(const Level &root) {
     levels_.clear();
@@ -235,9 +224,9 @@ void Sites::find_sources() {
         sources.clear();
         are_one = false;
         if (node.is_input || of_node(node.id).is_scheduled()) continue;
-        for (const Consumer &consumer : consumers_[static_cast<size_t>(node.id)]) {
+        for (const auto &consumer : node.bound_rules.consumers) {
             const Sources &further = sources_[static_cast<size_t>(consumer.node)];
-            sources.push_back(further.are_one ? further.consumers.front() : consumer);
+            sources.push_back(further.are_one ? further.consumers.front() : Consumer{consumer.stage, consumer.node});
         }
         const auto is_first = [&](const Consumer &source) { return source.stage == sources.front().stage; };
         are_one = !std::exchange(may_be_next, false) && !node.is_output && std::ranges::all_of(sources, is_first);
@@ -253,7 +242,9 @@ void Sites::find_what_matters() {
     for (const Node &node : problem_.nodes) {
         const bool is_scheduled = of_node(node.id).is_scheduled();
         if (!is_scheduled && (node.is_input || !std::exchange(may_be_next, false))) continue;
-        node_bits::unite(matter_, set_of(producers_, node.id));
+        for (int s = 0; s < node.num_stages; s++) {
+            node_bits::unite(matter_, problem_.stage(node, s).producers);
+        }
     }
     for (auto node = problem_.nodes.rbegin(); node != problem_.nodes.rend(); ++node) {
         if (!node_bits::contains(matter_, node->id)) continue;

@@ -137,11 +137,9 @@ private:
     };
 
     const Problem &problem_;
-    std::vector<std::vector<Consumer>> consumers_;  // by node
-    size_t num_words_;                              // of node_bits
-    std::vector<uint64_t> producers_;               // by node: what any of its stages calls
-    std::vector<Sources> sources_;                  // by node, of those that are not scheduled
-    std::vector<uint64_t> asked_;  // by node: of which it is a source, if rows of a child can depend on them
+    size_t num_words_;              // of node_bits
+    std::vector<Sources> sources_;  // by node, of those that are not scheduled
+    std::vector<uint64_t> asked_;   // by node: of which it is a source, if rows of a child can depend on them
     std::vector<NestLevel> levels_;
     std::vector<NodeSites> nodes_, parents_nodes_;
     std::vector<StageSites> stages_, parents_stages_;

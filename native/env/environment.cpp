@@ -28,13 +28,10 @@ std::optional<Start> Environment::here() const {
     return episode_.here();
 }
 
-double Environment::cost() const {
+std::optional<double> Environment::cost() const {
     const Turn turn(in_use_);
     const Position &position = episode_.position();
-    if (!position.state.is_complete()) {
-        throw InvalidParameter("The schedule is not complete; its cost is known after the last decision");
-    }
-    return position.cost;
+    return position.state.is_complete() ? std::optional(position.cost) : std::nullopt;
 }
 
 int64_t Environment::num_legal_decisions() const {

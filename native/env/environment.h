@@ -21,7 +21,7 @@ public:
     State state() const;
     std::optional<Start> here() const;
     // Of a complete schedule, in the cost model's unit.
-    double cost() const;
+    std::optional<double> cost() const;
     int64_t num_legal_decisions() const;
     int64_t num_evaluations() const;
     // Indices into the legal decisions that the actions stand for.

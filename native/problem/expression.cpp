@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "problem/constant_chain.h"
 #include "problem/error.h"
+#include "problem/leaf_chain.h"
 #include "problem/scalar_arithmetic.h"
 
 namespace halidegym {
@@ -292,8 +292,8 @@ Expression::Expression(std::vector<Instruction> code) {
             num_symbols_ = std::max(num_symbols_, static_cast<int>(code[i].immediate) + 1);
         }
     }
-    if (auto chain = ConstantChain::of(code)) {
-        chain_ = std::make_shared<const ConstantChain>(*std::move(chain));
+    if (auto chain = LeafChain::of(code)) {
+        chain_ = std::make_shared<const LeafChain>(*std::move(chain));
     }
     code_ = std::make_shared<const std::vector<Instruction>>(std::move(code));
 }

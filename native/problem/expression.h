@@ -99,7 +99,7 @@ struct Instruction {
     friend bool operator==(const Instruction &, const Instruction &) = default;
 };
 
-class ConstantChain;
+class LeafChain;
 
 // What evaluates an expression outside the bytecode's language.
 class ExternalExpression {
@@ -142,7 +142,7 @@ public:
 
 private:
     std::shared_ptr<const std::vector<Instruction>> code_;
-    std::shared_ptr<const ConstantChain> chain_;  // of the same value where the code is one, else null
+    std::shared_ptr<const LeafChain> chain_;  // of the same value where the code is one, else null
     std::shared_ptr<const ExternalExpression> external_;
     int num_symbols_ = 0;
 };

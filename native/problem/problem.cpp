@@ -72,6 +72,16 @@ void find_distant(Problem &problem) {
     }
 }
 
+void find_loops_of_dimensions(Problem &problem) {
+    for (Stage &stage : problem.stages) {
+        stage.loop_of_dim.clear();
+        for (const std::string &arg : problem.node_of(stage).args) {
+            const auto loop = std::ranges::find(stage.loops, arg, &Loop::variable);
+            stage.loop_of_dim.push_back(loop == stage.loops.end() ? -1 : static_cast<int>(loop - stage.loops.begin()));
+        }
+    }
+}
+
 void lay_out_bounds(Problem &problem) {
     for (Node &node : problem.nodes) {
         node.loops_offset.clear();
@@ -148,6 +158,7 @@ void Problem::derive() {
     list_edges(*this);
     find_upstream(*this);
     find_distant(*this);
+    find_loops_of_dimensions(*this);
     lay_out_bounds(*this);
     write_bound_rules(*this);
 }

@@ -89,6 +89,7 @@ struct Stage {
     std::vector<uint64_t> producers;  // node_bits: what it calls
     std::vector<uint64_t> upstream;   // node_bits: its direct and transitive producers
     std::vector<uint64_t> distant;    // of these, the ones that many Funcs lie between
+    std::vector<int> loop_of_dim;     // by dimension: the loop over that pure argument, or -1
     bool reads_image = false;         // a nonzero ImageCall count of any type
     std::array<int32_t, num_algorithm_features> features{};
 
@@ -185,8 +186,8 @@ struct Problem {
     // False if an expression can only be evaluated by Halide.
     bool is_portable() const;
 
-    // Fills what follows from the rest: edge lists, upstream sets, bound layouts. Called once by whoever builds a
-    // Problem.
+    // Fills what follows from the rest: edge lists, upstream sets, loops of dimensions, bound layouts. Called once by
+    // whoever builds a Problem.
     void derive();
 };
 

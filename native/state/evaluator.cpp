@@ -7,7 +7,7 @@
 namespace halidegym {
 
 Evaluator::Evaluator(SpaceRef space)
-    : space_(std::move(space)), table_(*space_->problem), costs_(space_->cost_model, table_) {}
+    : space_(std::move(space)), table_(space_->feature_constants), costs_(space_->cost_model, table_) {}
 
 void Evaluator::start(const LevelRef &parent) {
     parent_ = nullptr;  // until the table is complete

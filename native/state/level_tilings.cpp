@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <ranges>
 
 #include "nest/tilings.h"
 #include "state/space_tables.h"
@@ -98,6 +99,69 @@ int64_t LevelTilings::splits_before_rank(int64_t rank) const {
         all_powers *= 2 * count - 1;
     }
     return powers - others;
+}
+
+LevelTilings::Share LevelTilings::share_of(int64_t candidate, int64_t others) const {
+    if (busy_) {
+        const auto begin = [&](size_t place) {
+            return static_cast<int64_t>(place) * others + busy_->splits_before[place];
+        };
+        const auto places = std::views::iota(size_t{0}, size());
+        const auto after = std::ranges::upper_bound(places, candidate, {}, begin);
+        const auto place = static_cast<size_t>(after - places.begin()) - 1;
+        return {place, begin(place), begin(place + 1) - begin(place)};
+    }
+    if (num_loops_ == 0) {
+        const int64_t size = others + splits_of_ones_;
+        return {static_cast<size_t>(candidate / size), candidate / size * size, size};
+    }
+    // The product has two tuples more, of which the first one, the whole size, has no splits.
+    const int64_t begin_of_ones = rank_of_ones_ * others + splits_before_rank(rank_of_ones_);
+    int64_t skipped = others;
+    if (candidate + skipped >= begin_of_ones) {
+        skipped += others + splits_of_ones_;
+    }
+    const Share share = share_of_product(candidate + skipped, others);
+    const auto before = static_cast<size_t>(skipped > others ? 2 : 1);
+    return {share.place - before, share.begin - skipped, share.size};
+}
+
+// From the first loop to the last, by how many candidates the tuples that begin alike have together, which is summed as
+// in `splits_before_rank`.
+LevelTilings::Share LevelTilings::share_of_product(int64_t candidate, int64_t others) const {
+    const auto num_choices = [&](int i) { return std::ssize(choices_[static_cast<size_t>(i)]->trips); };
+    const int last = num_loops_ - 1;
+    const int64_t of_last = num_choices(last);
+    // Of the loops after each one but the last.
+    std::array<int64_t, max_loops> candidates;
+    std::array<int64_t, max_loops> powers;
+    int64_t tuples_before_last = 1;
+    int64_t all_powers = 2 * of_last - 1;
+    for (int i = last - 1; i >= 0; i--) {
+        candidates[static_cast<size_t>(i)] = tuples_before_last * ((others - 1) * of_last - (of_last - 1));
+        powers[static_cast<size_t>(i)] = all_powers;
+        tuples_before_last *= num_choices(i);
+        all_powers *= 2 * num_choices(i) - 1;
+    }
+    const int64_t begin = candidate;
+    int64_t rank = 0;
+    int64_t power = 1;  // of two: the loops so far of which not the first choice is taken
+    const auto choose = [&](int i, int64_t of_first, int64_t of_other) {
+        int64_t choice = 0;
+        if (candidate >= of_first) {
+            choice = 1 + (candidate - of_first) / of_other;
+            candidate -= of_first + (choice - 1) * of_other;
+            power *= 2;
+        }
+        rank = rank * num_choices(i) + choice;
+        return choice == 0 ? of_first : of_other;
+    };
+    for (int i = 0; i < last; i++) {
+        const auto at = static_cast<size_t>(i);
+        choose(i, candidates[at] + power * powers[at], candidates[at] + 2 * power * powers[at]);
+    }
+    const int64_t size = choose(last, others - 1 + power, others - 2 + 2 * power);
+    return {static_cast<size_t>(rank), begin - candidate, size};
 }
 
 bool keeps_cores_busy(const Problem &problem, const Level &level, const Extents &tile) {

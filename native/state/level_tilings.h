@@ -51,6 +51,13 @@ public:
     void for_each(Visit visit) const;
     // How often the inner halves of all tilings before this place can be split into whole loops.
     int64_t splits_before(size_t place) const;
+    // The tiling that a candidate belongs to, if each has `others` and one for each split of its inner half.
+    struct Share {
+        size_t place;
+        int64_t begin;  // of its candidates among all
+        int64_t size;
+    };
+    Share share_of(int64_t candidate, int64_t others) const;
 
     // Of all tilings.
     int64_t num_all() const { return num_all_; }
@@ -60,6 +67,8 @@ private:
     // In the product.
     int64_t rank(int64_t index) const;
     int64_t splits_before_rank(int64_t rank) const;
+    // Of the whole product, by rank rather than place.
+    Share share_of_product(int64_t candidate, int64_t others) const;
 
     Extents size_;  // of the level
     int num_loops_;

@@ -1,7 +1,6 @@
 #include "state/placements.h"
 
 #include <algorithm>
-#include <ranges>
 #include <span>
 
 #include "nest/edits.h"
@@ -101,26 +100,29 @@ const Placements::Candidates &Placements::candidates() {
 
 int64_t Placements::begin_of_tile(int depth, size_t tile) {
     Step &at = step(depth);
-    const bool single = func_->num_stages == 1;
-    const int64_t splits = single && space_->options.subtiling ? tilings_of(at).splits_before(tile) : 0;
-    return at.begin + 1 + static_cast<int64_t>(tile) * (single ? 2 : 1) + splits;
+    const int64_t splits = has_splits() ? tilings_of(at).splits_before(tile) : 0;
+    return at.begin + 1 + static_cast<int64_t>(tile) * num_besides_splits() + splits;
 }
 
 // The same for the candidates of one tiling, without a look at those before it.
 int64_t Placements::size_of_tile(const Extents &inner) const {
-    if (func_->num_stages > 1) {
-        return 1;
-    }
-    return 2 + (space_->options.subtiling ? num_whole_loop_tilings(inner) : 0);
+    return num_besides_splits() + (has_splits() ? num_whole_loop_tilings(inner) : 0);
 }
 
 Placements::Block Placements::level_block(int depth) {
     return {Block::Kind::AtLevel, depth, 0, step(depth).begin, 1};
 }
 
-Placements::Block Placements::tile_block(int depth, size_t tile) {
-    const int64_t begin = begin_of_tile(depth, tile);
-    return {Block::Kind::AtTile, depth, tile, begin, begin_of_tile(depth, tile + 1) - begin};
+Placements::Block Placements::tile_block_at(int depth, int64_t index) {
+    Step &at = step(depth);
+    const int64_t first = at.begin + 1;
+    if (!has_splits()) {
+        const int64_t size = num_besides_splits();
+        const int64_t tile = (index - first) / size;
+        return {Block::Kind::AtTile, depth, static_cast<size_t>(tile), first + tile * size, size};
+    }
+    const auto [tile, begin, size] = tilings_of(at).share_of(index - first, num_besides_splits());
+    return {Block::Kind::AtTile, depth, tile, first + begin, size};
 }
 
 // Of no candidates if the Func may not slide there.
@@ -140,12 +142,7 @@ Placements::Block Placements::block_at(int64_t index) {
         return slide_block(last_from(&Step::slide_begin));
     }
     const int depth = last_from(&Step::begin);
-    if (index == step(depth).begin) {
-        return level_block(depth);
-    }
-    const auto tiles = std::views::iota(size_t{0}, tilings_of(step(depth)).size());
-    const auto after = std::ranges::upper_bound(tiles, index, {}, [&](size_t t) { return begin_of_tile(depth, t); });
-    return tile_block(depth, static_cast<size_t>(after - tiles.begin()) - 1);
+    return index == step(depth).begin ? level_block(depth) : tile_block_at(depth, index);
 }
 
 // Found without a look at other candidates, and so without a place among them.

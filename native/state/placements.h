@@ -120,8 +120,11 @@ private:
     const Candidates &candidates();
     int64_t begin_of_tile(int depth, size_t tile);
     int64_t size_of_tile(const Extents &inner) const;
+    // Candidates of a tiling besides splits of its inner half, and whether there are those, too.
+    int64_t num_besides_splits() const { return func_->num_stages > 1 ? 1 : 2; }
+    bool has_splits() const { return func_->num_stages == 1 && space_->options.subtiling; }
     Block level_block(int depth);
-    Block tile_block(int depth, size_t tile);
+    Block tile_block_at(int depth, int64_t index);
     Block slide_block(int depth);
     Block block_at(int64_t index);
     std::optional<Block> block_of(const Decision &decision);

@@ -1,8 +1,8 @@
 #include "state/space.h"
 
 #include <limits>
+#include <span>
 
-#include "cost/points_minimum.h"
 #include "nest/edits.h"
 #include "nest/root_extents.h"
 
@@ -10,9 +10,13 @@ namespace halidegym {
 
 namespace {
 
-std::vector<double> points_limits(const Problem &problem, const Regions &root, double max_recompute) {
-    require_usable_extents(problem, root);
-    const auto minimum = points_computed_minimum(problem, root);
+LevelRef usable_empty_nest(const Problem &problem) {
+    LevelRef nest = empty_nest(problem);
+    require_usable_extents(problem, *nest->regions);
+    return nest;
+}
+
+std::vector<double> points_limits(const Problem &problem, std::span<const int64_t> minimum, double max_recompute) {
     std::vector<double> limits;
     for (const Stage &stage : problem.stages) {
         limits.push_back(problem.node_of(stage).is_wrapper
@@ -26,8 +30,8 @@ std::vector<double> points_limits(const Problem &problem, const Regions &root, d
 
 Space::Space(ProblemRef problem_, std::shared_ptr<const CostModel> cost_model_, SpaceOptions options_)
     : problem(std::move(problem_)), cost_model(std::move(cost_model_)), options(options_),
-      empty_nest(halidegym::empty_nest(*problem)),
-      points_limit(points_limits(*problem, *empty_nest->regions, options.max_recompute)),
+      empty_nest(usable_empty_nest(*problem)), feature_constants(*problem, *empty_nest->regions),
+      points_limit(points_limits(*problem, feature_constants.points_minimum, options.max_recompute)),
       tables(std::make_shared<SpaceTables>(*problem)) {}
 
 }  // namespace halidegym

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "cost/feature_constants.h"
 #include "cost/network.h"
 #include "nest/level.h"
 #include "problem/problem.h"
@@ -31,6 +32,7 @@ struct Space {
     std::shared_ptr<const CostModel> cost_model;
     SpaceOptions options;
     LevelRef empty_nest;
+    FeatureConstants feature_constants;
     // A stage may compute at most so many points: `max_recompute` times the fewest possible. By stage id; unlimited for
     // wrappers.
     std::vector<double> points_limit;

@@ -23,16 +23,15 @@ struct InlineCalls {
 
 void count_inline_calls(const Problem &problem, const Level &level, const Node &func, int64_t instances,
                         InlineCalls &calls) {
-    if (!level.called.contains(func.id) && !level.is_root()) {
-        return;
-    }
     if (level.innermost) {
         const int64_t multiplicity = inline_multiplicity(problem, level, func);
         calls.total += multiplicity * instances;
         calls.largest = std::max(calls.largest, multiplicity);
     }
     for (const LevelRef &child : level.children) {
-        count_inline_calls(problem, *child, func, instances * child->size.product(), calls);
+        if (child->called.contains(func.id)) {
+            count_inline_calls(problem, *child, func, instances * child->size.product(), calls);
+        }
     }
 }
 

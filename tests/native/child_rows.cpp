@@ -109,7 +109,7 @@ public:
     };
 
     Walk(std::string what, SpaceRef space, uint32_t seed)
-        : what_(std::move(what)), space_(std::move(space)), table_(*space_->problem), evaluator_(space_),
+        : what_(std::move(what)), space_(std::move(space)), table_(space_->feature_constants), evaluator_(space_),
           random_(seed) {}
 
     void run(Style style) {
@@ -150,7 +150,7 @@ private:
         const Level &seen = *expansion.child_nest(bench_, decision);
 
         table_.look_at(seen);
-        NestTable table(*space_->problem);
+        NestTable table(space_->feature_constants);
         table.start(*built.nest());
         expect_same(what, *space_->problem, table_.table(), table.table());
         expect_equal(what + ": most inlined calls", table_.most_inlined_calls(), table.most_inlined_calls());

@@ -38,7 +38,8 @@ void test_blur() {
     const Level by1 = with_computed(problem, split(problem, *by4.children[0], by4, {1, 4}), 2);
     root = with_child(root, with_child(parallel, with_child(by4, by1)));
 
-    NestTable nest(problem);
+    const FeatureConstants constants(problem, *root.regions);
+    NestTable nest(constants);
     nest.start(root);
     const FeatureTable &table = nest.table();
     expect("blur: stages in the model's order", table.stages == std::vector<int>{0, 1, 2});
@@ -69,7 +70,8 @@ void test_matrix_product() {
     root = with_child(
         root,
         with_child(parallel, store_and_compute(problem, split(problem, *parallel.children[0], parallel, {16, 1}), 1)));
-    NestTable nest(problem);
+    const FeatureConstants constants(problem, *root.regions);
+    NestTable nest(constants);
     nest.start(root);
     const FeatureTable &table = nest.table();
     expect("matrix product: the update precedes its pure stage", table.stages == std::vector<int>{0, 2, 1});
@@ -140,7 +142,8 @@ void test_histogram() {
     realize(h, {32});
     root = with_inlined(problem, root, g);
 
-    NestTable nest(problem);
+    const FeatureConstants constants(problem, *root.regions);
+    NestTable nest(constants);
     nest.start(root);
     const FeatureTable &table = nest.table();
     expect_values("histogram, H update", table.row(h_update),
@@ -185,7 +188,8 @@ void test_histogram() {
 void test_partial_schedule() {
     const Problem problem = blur_problem(16, 8);
     const Level root = store_and_compute(problem, *empty_nest(problem), 0);
-    NestTable nest(problem);
+    const FeatureConstants constants(problem, *root.regions);
+    NestTable nest(constants);
     nest.start(root);
     const FeatureTable &table = nest.table();
     expect("partial: only by has a row", table.stages == std::vector<int>{0});
@@ -213,7 +217,8 @@ void test_loads_through_inlined_funcs() {
     for (const int inlined : {q, p}) {
         root = with_inlined(problem, root, inlined);
     }
-    NestTable nest(problem);
+    const FeatureConstants constants(problem, *root.regions);
+    NestTable nest(constants);
     nest.start(root);
     const FeatureTable &table = nest.table();
     expect_values("inlined loads, f", table.row(f), {{26, 24}, {27, 4}, {28, 7}});
@@ -229,7 +234,8 @@ void test_recompute_limit() {
     example.edge(g, 0, 9, {{.loop = 0, .high = 8}});
     const Problem problem = example.build();
     const Level root = with_inlined(problem, store_and_compute(problem, *empty_nest(problem), 0), 1);
-    NestTable nest(problem);
+    const FeatureConstants constants(problem, *root.regions);
+    NestTable nest(constants);
     nest.start(root);
     // 904 points are computed in whole vectors, 9 calls each; realized they would be 908.
     expect_values("recompute, g", nest.row(g), {{17, 8136}, {5, 908}});

@@ -107,7 +107,15 @@ void test_level_tilings() {
         for (size_t i = 0; i < listed.size(); i++) {
             expect("its trips", counted.outer(i) == listed[i]);
             expect_equal("splits before it", counted.splits_before(i), splits);
-            splits += num_whole_loop_tilings(inner_trips(size, listed[i]));
+            const int64_t own = num_whole_loop_tilings(inner_trips(size, listed[i]));
+            for (const int64_t others : {1, 2}) {
+                const int64_t begin = static_cast<int64_t>(i) * others + splits;
+                for (int64_t candidate = begin; candidate < begin + others + own; candidate++) {
+                    const auto share = counted.share_of(candidate, others);
+                    expect("its candidates", share.place == i && share.begin == begin && share.size == others + own);
+                }
+            }
+            splits += own;
         }
         expect_equal("all splits", counted.splits_before(listed.size()), splits);
     }
@@ -167,7 +175,7 @@ void test_acceptance_without_building() {
     std::mt19937 random(0);
     for (const int parallelism : {1, 16}) {
         const SpaceRef space = blur_space(parallelism, 8);
-        NestTable nest(*space->problem);
+        NestTable nest(space->feature_constants);
         for (int walk = 0; walk < 10; walk++) {
             State state(space);
             while (!state.is_complete()) {

@@ -44,7 +44,7 @@ def check_row(vector: _core.VectorEnvironment, index: int, single: _core.Environ
     assert vector.terminated[index] == (single.num_legal_decisions == 0)
     assert vector.state(index).decisions_made == single.state.decisions_made
     if single.state.is_complete:
-        assert vector.cost[index] == single.cost() == single.state.cost()
+        assert vector.cost[index] == single.end()[1] == single.state.cost()
     else:
         assert np.isnan(vector.cost[index])
 
