@@ -1,6 +1,8 @@
 #include "problem/validate.h"
 
+#include <set>
 #include <string>
+#include <utility>
 
 #include "problem/error.h"
 
@@ -118,9 +120,12 @@ void validate(const Problem &problem) {
     for (size_t i = 0; i < problem.stages.size(); ++i) {
         require(problem.stages[i].id == static_cast<int>(i), "stages are out of order");
     }
+    std::set<std::pair<int, int>> ends;
     for (size_t i = 0; i < problem.edges.size(); ++i) {
-        require(problem.edges[i].id == static_cast<int>(i), "edges are out of order");
-        check_edge(problem, problem.edges[i]);
+        const Edge &edge = problem.edges[i];
+        require(edge.id == static_cast<int>(i), "edges are out of order");
+        check_edge(problem, edge);
+        require(ends.emplace(edge.producer, edge.consumer_stage).second, "a stage has two edges from one Func");
     }
 }
 

@@ -7,6 +7,8 @@
 #include "cost/limits.h"
 #include "cost/nest_table.h"
 #include "example_problem.h"
+#include "problem/error.h"
+#include "problem/validate.h"
 #include "state/state.h"
 
 using namespace halidegym;
@@ -243,6 +245,25 @@ void test_recompute_limit() {
 }
 
 // Where sites meet: next to an ancestor, not at it (section 2, quirk Q3).
+// Loads of a stage are added up edge by edge, which is right as long as each has a producer of its own.
+void test_two_edges_from_one_func() {
+    for (const int edges : {1, 2}) {
+        ExampleProblem example(1);
+        example.output("f", {"x"}, 8, {900});
+        const int g = example.func("g", {"x"}, 8);
+        for (int i = 0; i < edges; i++) {
+            example.edge(g, 0, 9, {{.loop = 0, .high = 8}});
+        }
+        bool is_refused = false;
+        try {
+            validate(example.build());
+        } catch (const InvalidParameter &) {
+            is_refused = true;
+        }
+        expect("two edges from one Func are refused", is_refused == (edges == 2));
+    }
+}
+
 void test_presumed_sites() {
     ExampleProblem example(16);
     example.output("f", {"x", "y"}, 8, {512, 512});
@@ -296,6 +317,7 @@ int main() {
     test_partial_schedule();
     test_loads_through_inlined_funcs();
     test_recompute_limit();
+    test_two_edges_from_one_func();
     test_presumed_sites();
     return failures == 0 ? 0 : 1;
 }
