@@ -53,7 +53,9 @@ def test_the_favourites_are_of_use_after_one_draw(shortlist: int, most: float) -
     ratios = list[float]()
     for number in (102, 103, 104):
         name = generated.name_of("validation", number)
-        problem = load_problem(name, target="x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", parallelism=16)
+        problem = load_problem(
+            name, target="x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", parallelism=16
+        )
         ratios.append(cost_of(agent, problem) / cost_of(Greedy(), problem))
     assert geometric_mean(ratios) < most, ratios
 
