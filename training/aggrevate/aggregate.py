@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -71,10 +72,9 @@ class _Aggregation(Rounds):
         on_begin: OnBegin,
     ) -> None:
         super().__init__("aggrevate", settings, policy, train, folder, on_step, on_begin)
-        self._settings, self._train, self._workers = settings, train, workers
+        self._settings, self._policy, self._train, self._workers = settings, policy, train, workers
         self._validation = validation[: settings.rollouts.problems]
         self._valued: _Valued = []
-        self._held_out = self._try_decisions("Validation", policy, self._validation, 0)
 
     def take_round(self) -> Mapping[str, float]:
         first = self.round * self._settings.pipelines
@@ -83,8 +83,12 @@ class _Aggregation(Rounds):
         examples = self._examples(self._valued)
         return self.learn(examples.states, objective(examples, self.device))
 
+    @functools.cached_property
+    def _held_out(self) -> ValuedExamples:
+        return self._examples(self._try_decisions("Validation", self._policy, self._validation, 0))
+
     def judge(self) -> Mapping[str, float]:
-        held_out = self._examples(self._held_out)
+        held_out = self._held_out
         regrets = mean_losses(self.network, objective(held_out, self.device), len(held_out), self._settings.batch)
         of_favourites = ("blind_argmax", "shortlist_argmax")
         return {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from halidegym.native import _core
 from halidegym.training.aggrevate.labels import ValuedSchedule
 from halidegym.training.data.shard import TaughtProblem
-from halidegym.training.imitation.examples import MAX_LOG_RATIO
+from halidegym.training.imitation.examples import MAX_LOG_RATIO, relative_costs
 from halidegym.training.networks.batches import Rows, StateAt
 
 
@@ -88,12 +88,9 @@ def _replay(space: _core.Space, problem: TaughtProblem, schedule: ValuedSchedule
     found = [np.array([cost for _, cost in costs]) for costs in schedule.costs if costs]
     regrets = [np.log(costs / costs.min()) for costs in found]
     values = [math.log(costs.min() / problem.greedy_cost) for costs in found]
-    # The cost of a state is that of the child that was taken to come there, but for decisions that leave no choice.
-    taken = rows["costs"][rows["offsets"][:-1] + rows["taken"]]
-    relative_costs = np.concatenate([[0.0], taken[:-1]])[: len(taken)] / problem.greedy_cost
     told = {name: array for name, array in rows.items() if name not in ("costs", "indices")}
     return _Replayed(
         told | {"regrets": np.minimum(np.concatenate([np.empty(0), *regrets]), MAX_LOG_RATIO).astype(np.float32)},
         np.clip(np.array(values, np.float32), -MAX_LOG_RATIO, MAX_LOG_RATIO),
-        relative_costs.astype(np.float32),
+        relative_costs(rows, problem),
     )

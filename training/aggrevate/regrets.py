@@ -11,7 +11,7 @@ from torch import Tensor
 
 from halidegym.training.aggrevate.examples import ValuedExamples
 from halidegym.training.imitation.trainer import Objective
-from halidegym.training.networks.batches import join, join_problems
+from halidegym.training.networks.batches import join_present, rows_shown
 from halidegym.training.networks.network import PolicyNetwork
 from halidegym.training.networks.segments import segment_max, segment_softmax, segment_sum
 
@@ -47,17 +47,14 @@ def regrets(
 ) -> Regrets:
     """The regrets of a network at the examples of these indices."""
     states = [examples.states[index] for index in chosen]
-    present = sorted({state.problem for state in states})
-    position = {problem: index for index, problem in enumerate(present)}
-    problems = [examples.problems[problem] for problem in present]
-    joined, decisions = join(problems, [state._replace(problem=position[state.problem]) for state in states])
-    joined, decisions = joined.to(device), decisions.to(device)
-    of_decisions = torch.from_numpy(np.concatenate([_regrets(*state[1:]) for state in states])).to(device)
+    problems, joined, decisions = join_present(examples.problems, states)
+    problems, joined, decisions = problems.to(device), joined.to(device), decisions.to(device)
+    of_decisions = torch.from_numpy(np.concatenate([rows_shown(state, "regrets") for state in states])).to(device)
     values, relative_costs = (
         torch.from_numpy(column[chosen]).to(device) for column in (examples.values, examples.relative_costs)
     )
 
-    encoded = network.encode(join_problems(problems).to(device))
+    encoded = network.encode(problems)
     context = network.context(encoded, joined)
 
     def of_head(logits: Tensor) -> tuple[Tensor, Tensor]:
@@ -73,8 +70,3 @@ def regrets(
     return Regrets(
         blind, child, errors.square().mean(), blind_favourite, child_favourite, values.mean(), values.square().mean()
     )
-
-
-def _regrets(replayed: dict[str, NDArray[np.float32]], row: int) -> NDArray[np.float32]:
-    first, end = replayed["offsets"][row : row + 2]
-    return replayed["regrets"][first:end]

@@ -108,16 +108,20 @@ def _replay(
         shown=[[action for action, _ in targets] for targets in plan.targets],
     )
     targets = {"targets": _targets(plan, rows)} if plan.targets else {}
-    # The cost of a state is that of the child that was taken to come there, but for decisions that leave no choice.
-    taken = rows["costs"][rows["offsets"][:-1] + rows["taken"]]
-    relative_costs = np.concatenate([[0.0], taken[:-1]]) / problem.greedy_cost
     return _Replayed(
         rows={name: array for name, array in rows.items() if name not in ("costs", "indices")} | targets,
         weight=plan.weight,
         value_weight=plan.weight or 1.0,
         values=_values(problem, plan, rows["decided"]),
-        relative_costs=relative_costs[: len(taken)].astype(np.float32),
+        relative_costs=relative_costs(rows, problem),
     )
+
+
+def relative_costs(rows: Rows, problem: TaughtProblem) -> NDArray[np.float32]:
+    """What is decided so far costs, in each of the states replayed, relative to greedy search's schedule."""
+    # The cost of a state is that of the child that was taken to come there, but for decisions that leave no choice.
+    taken = rows["costs"][rows["offsets"][:-1] + rows["taken"]]
+    return (np.concatenate([[0.0], taken[:-1]])[: len(taken)] / problem.greedy_cost).astype(np.float32)
 
 
 def _depths(plan: TaughtPlan, decided: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from halidegym.training.imitation.examples import Examples
 from halidegym.training.imitation.trainer import Objective
-from halidegym.training.networks.batches import Decisions, Problems, StateAt, States, join, join_problems
+from halidegym.training.networks.batches import Decisions, Problems, StateAt, States, join_present, rows_shown
 from halidegym.training.networks.network import PolicyNetwork
 from halidegym.training.networks.segments import segment_log_softmax, segment_max, segment_sum
 
@@ -45,10 +45,7 @@ class Batch:
         """The examples of these indices."""
         chosen = np.asarray(chosen)
         states = [examples.states[index] for index in chosen]
-        present = sorted({state.problem for state in states})
-        position = {problem: index for index, problem in enumerate(present)}
-        problems = [examples.problems[problem] for problem in present]
-        joined, decisions = join(problems, [state._replace(problem=position[state.problem]) for state in states])
+        problems, joined, decisions = join_present(examples.problems, states)
         shown = np.bincount(decisions.state.numpy(), minlength=len(states))
         taken = np.cumsum(shown) - shown + [state.replayed["taken"][state.row] for state in states]
         targets = np.concatenate([_targets(state) for state in states])
@@ -58,7 +55,7 @@ class Batch:
         shift = np.where(targets > 0, 0, np.repeat(hidden, shown)).astype(np.float32)
         columns = (examples.weights, examples.value_weights, examples.values, examples.relative_costs)
         return cls(
-            join_problems(problems).to(device),
+            problems.to(device),
             joined.to(device),
             decisions.to(device),
             torch.from_numpy(taken).to(device),
@@ -131,9 +128,9 @@ def _of_decisions(logits: Tensor, batch: Batch) -> tuple[Tensor, Tensor, Tensor]
 def _targets(state: StateAt) -> NDArray[np.float32]:
     """The shares that the decisions shown of a state should have: all is that of the one taken, unless others are told."""
     rows, row = state.replayed, state.row
-    first, end = rows["offsets"][row : row + 2]
     if "targets" in rows:
-        return np.asarray(rows["targets"][first:end], np.float32)
+        return np.asarray(rows_shown(state, "targets"), np.float32)
+    first, end = rows["offsets"][row : row + 2]
     return np.asarray(np.arange(end - first) == rows["taken"][row], np.float32)
 
 

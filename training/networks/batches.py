@@ -153,13 +153,23 @@ def join(problems: Sequence[Rows], states: Sequence[StateAt]) -> tuple[States, D
     has_children = bool(states) and all("decision_features" in state.replayed for state in states)
     decisions = Decisions(
         state=torch.from_numpy(np.repeat(np.arange(len(states)), counts)),
-        descriptors=_join([_shown(state, "decisions") for state in states], np.float32),
+        descriptors=_join([rows_shown(state, "decisions") for state in states], np.float32),
         stage=_join(levels, np.int64),
-        child_features=_join([_shown(state, "decision_features") for state in states], np.float32)
+        child_features=_join([rows_shown(state, "decision_features") for state in states], np.float32)
         if has_children
         else None,
     )
     return joined_states, decisions
+
+
+def join_present(problems: Sequence[Rows], states: Sequence[StateAt]) -> tuple[Problems, States, Decisions]:
+    """The same, and those of the problems that the states are of."""
+    present = sorted({state.problem for state in states})
+    position = {problem: index for index, problem in enumerate(present)}
+    of_states = [problems[problem] for problem in present]
+    return join_problems(of_states), *join(
+        of_states, [state._replace(problem=position[state.problem]) for state in states]
+    )
 
 
 def members(
@@ -178,7 +188,8 @@ def members(
     return stages.astype(np.int64), groups.astype(np.int64)
 
 
-def _shown(state: StateAt, name: str) -> NDArray[Any]:
+def rows_shown(state: StateAt, name: str) -> NDArray[Any]:
+    """The rows of this name that the decisions shown of a state have."""
     first, end = state.replayed["offsets"][state.row : state.row + 2]
     return state.replayed[name][first:end]
 

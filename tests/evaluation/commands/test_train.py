@@ -79,6 +79,15 @@ def test_other_plans_do_not_go_on_in_the_same_folder(imitated: Path, other_data:
     assert "plans_sha256" in result.output
 
 
+def check_that_it_goes_on(start: tuple[str | Path, ...], folder: Path) -> None:
+    """The same training, killed on its way, comes to what the one in `folder / "whole"` has come to."""
+    killed = (*start, "--output", folder / "killed")
+    kill_after_the_first(folder / "killed/checkpoint.pt", "train", *killed)
+    assert halidegym(*killed).exit_code == 0
+    for name in ("curve.csv", "policy.npz"):
+        assert (folder / "killed" / name).read_bytes() == (folder / "whole" / name).read_bytes()
+
+
 def test_expert_iteration_improves_labels_and_goes_on_when_killed(
     imitated: Path, data: Path, other_data: Path, tmp_path: Path
 ) -> None:
@@ -89,11 +98,7 @@ def test_expert_iteration_improves_labels_and_goes_on_when_killed(
     lines = (tmp_path / "whole/curve.csv").read_text().splitlines()
     assert [line.partition(",")[0] for line in lines] == ["step", "0", "1", "2", "3"]
     assert load_policy_file(tmp_path / "whole/policy.npz").training["recipe"] == "expert"
-    killed = (*start, "--output", tmp_path / "killed")
-    kill_after_the_first(tmp_path / "killed/checkpoint.pt", "train", *killed)
-    assert halidegym(*killed).exit_code == 0
-    for name in ("curve.csv", "policy.npz"):
-        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    check_that_it_goes_on(start, tmp_path)
     refused = halidegym(*begun, "--data", other_data, "--output", tmp_path / "whole")
     assert refused.exit_code == 2 and "plans_sha256" in refused.output
 
@@ -109,11 +114,7 @@ def test_aggrevate_learns_of_other_pipelines_each_round_and_goes_on_when_killed(
     assert [line.partition(",")[0] for line in lines] == ["step", "0", "1", "2"]
     story = load_policy_file(tmp_path / "whole/policy.npz").training
     assert story["recipe"] == "aggrevate" and story["started_from"]["recipe"] == "imitate"
-    killed = (*start, "--output", tmp_path / "killed")
-    kill_after_the_first(tmp_path / "killed/checkpoint.pt", "train", *killed)
-    assert halidegym(*killed).exit_code == 0
-    for name in ("curve.csv", "policy.npz"):
-        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    check_that_it_goes_on(start, tmp_path)
     refused = halidegym(*begun, "--data", other_data, "--output", tmp_path / "whole")
     assert refused.exit_code == 2 and "plans_sha256" in refused.output
     many = "aggrevate", "--config", config(tmp_path, {**AGGREVATE, "pipelines": 30}), *begun[3:], "--data", data
@@ -130,11 +131,7 @@ def test_learning_from_rewards_that_was_killed_goes_on_with_the_same_curve(
     result = halidegym(*start, "--output", tmp_path / "whole")
     assert result.exit_code == 0, result.output
     assert f"The {kept} policy: {tmp_path / 'whole/policy.npz'}" in result.output.replace("\n", "")
-    killed = (*start, "--output", tmp_path / "killed")
-    kill_after_the_first(tmp_path / "killed/checkpoint.pt", "train", *killed)
-    assert halidegym(*killed).exit_code == 0
-    for name in ("curve.csv", "policy.npz"):
-        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    check_that_it_goes_on(start, tmp_path)
 
 
 @pytest.mark.parametrize(
