@@ -104,9 +104,9 @@ def learned(policy: str | Path) -> dict[str, Entrant]:
             f"policy, {name}, best of 64": Entrant(PolicyAgent(policy=policy, shortlist=size))
             for name, size in classes.items()
         },
-        "guided replay, 256 schedules": Entrant(GuidedReplay(policy=policy, schedules=256)),
         **{
-            f"guided replay, shortlist 16, {n} schedules": Entrant(dataclasses.replace(shortlisted, schedules=n))
+            f"{name}, {n} schedules": Entrant(dataclasses.replace(agent, schedules=n))
+            for name, agent in (("guided replay", replay), ("guided replay, shortlist 16", shortlisted))
             for n in (64, 256)
         },
         **{
