@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import io
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from halidegym.envs.processes.files import write_atomically
 from halidegym.native._core import InvalidParameter
 
 
@@ -19,8 +21,7 @@ class Logs:
 
     Args:
         folder: of the table `curve.csv`, and of the logs for TensorBoard below `tensorboard/`.
-        curve: what a training that is gone on with has written so far.
-        first_step: from which it goes on; what was logged later is forgotten.
+        curve: what a training that is gone on with has written so far; what was logged after its last step is forgotten.
         project: of Weights & Biases, which must be installed; None to leave it alone.
     """
 
@@ -28,7 +29,6 @@ class Logs:
         self,
         folder: Path,
         curve: Sequence[Mapping[str, float]] = (),
-        first_step: int = 0,
         project: str | None = None,
     ) -> None:
         if project is not None:
@@ -37,6 +37,7 @@ class Logs:
             warnings.simplefilter("ignore")  # of TensorBoard's own dependencies
             from torch.utils.tensorboard import SummaryWriter
         self._path = folder / "curve.csv"
+        first_step = int(curve[-1]["step"]) + 1 if curve else 0
         self._writer = SummaryWriter(os.fspath(folder / "tensorboard"), purge_step=first_step)
         self.curve = [dict(row) for row in curve]
 
@@ -58,12 +59,11 @@ class Logs:
         self.add(step, figures)
         self.curve.append({"step": step, **figures})
         names = list(dict.fromkeys(name for row in self.curve for name in row))
-        unfinished = self._path.with_suffix(".unfinished")
-        with unfinished.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, names, restval="")
-            writer.writeheader()
-            writer.writerows({name: _shown(value) for name, value in row.items()} for row in self.curve)
-        os.replace(unfinished, self._path)
+        table = io.StringIO(newline="")
+        writer = csv.DictWriter(table, names, restval="")
+        writer.writeheader()
+        writer.writerows({name: _shown(value) for name, value in row.items()} for row in self.curve)
+        write_atomically(self._path, table.getvalue().encode())
 
 
 def _shown(value: Any) -> str:

@@ -22,6 +22,7 @@ from halidegym.training.imitation.trainer import L, Objective, Trainer
 from halidegym.training.logs import Logs
 from halidegym.training.networks.batches import StateAt
 from halidegym.training.networks.export import network_from, policy_file
+from halidegym.training.seeds import derived_seed
 from halidegym.training.validation import SCORE
 
 OnStep: TypeAlias = Callable[[str], None]
@@ -39,6 +40,7 @@ class Rounds(ABC):
         settings: how the network learns.
         policy: file of the policy to begin with.
         train: problems to learn from.
+        validation: problems to choose by, as many as `settings` says.
         folder: of the best policy, the curve, the logs and the checkpoint that a killed training goes on from.
         on_step: called after each step.
         on_begin: called before a number of steps, with what they do.
@@ -50,6 +52,7 @@ class Rounds(ABC):
         settings: RoundSettings,
         policy: Path,
         train: Sequence[TaughtProblem],
+        validation: Sequence[TaughtProblem],
         folder: Path,
         on_step: OnStep,
         on_begin: OnBegin,
@@ -59,6 +62,7 @@ class Rounds(ABC):
         self.folder, self.on_step, self.on_begin = folder, on_step, on_begin
         self.current = folder / "current.npz"
         self.device = device_of(settings.device)
+        self.validation = validation[: settings.rollouts.problems]
         self.round, self.best_round = 0, 0
         self._recipe, self._learning = recipe, settings
         start = load_policy_file(policy)
@@ -67,6 +71,7 @@ class Rounds(ABC):
         self._of_result = settings.model_dump(exclude=_OF_THE_RUN) | {
             "known_pipelines": len(train),
             "plans_sha256": digest(train),
+            "validation_sha256": digest(self.validation),
             "policy_sha256": hashlib.sha256(policy.read_bytes()).hexdigest(),
         }
         self._best = math.inf
@@ -101,7 +106,7 @@ class Rounds(ABC):
             self.round, self._best, self.best_round = state["round"], state["best"], state["best_round"]
             curve = state["curve"]
             self.go_on(state)
-        with Logs(self.folder, curve, self.round, self._learning.wandb_project) as logs:
+        with Logs(self.folder, curve, self._learning.wandb_project) as logs:
             if not logs.curve:
                 self._end_round(logs, checkpoint, {})
             while not self.is_over:
@@ -124,7 +129,7 @@ class Rounds(ABC):
             epochs=settings.epochs,
             batch=settings.batch,
             group=settings.group,
-            seed=settings.seed + self.round,
+            seed=derived_seed(settings.seed, self.round),
             device=self.device,
         )
         what = f"Round {self.round + 1}: learning"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import zipfile
 import zlib
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.agents.learned.network_config import NetworkConfig
+from halidegym.envs.processes.files import write_atomically
 from halidegym.native._core import FormatError, InvalidParameter, PolicyNetwork
 from halidegym.native.fields import checked_fields
 
@@ -63,7 +65,11 @@ class PolicyFile:
         return PolicyNetwork(dict(self.arrays), **dataclasses.asdict(self.config))
 
     def save(self, path: str | Path) -> None:
-        """Write the file."""
+        """Write the file in one step.
+
+        Raises:
+            OSError: it cannot be written.
+        """
         metadata = {
             "kind": _KIND,
             "version": VERSION,
@@ -73,8 +79,9 @@ class PolicyFile:
         }
         text = json.dumps(metadata, allow_nan=False).encode()
         contents: dict[str, Any] = {_METADATA: np.frombuffer(text, np.uint8), **self.arrays}
-        with Path(path).open("wb") as file:
-            np.savez_compressed(file, **contents)
+        file = io.BytesIO()
+        np.savez_compressed(file, **contents)
+        write_atomically(Path(path), file.getvalue())
 
 
 def load_policy_file(path: str | Path) -> PolicyFile:

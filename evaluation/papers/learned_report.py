@@ -33,9 +33,9 @@ class Summary:
         interval: of 95 %, by a bootstrap over the runs of each pipeline (stratified, as the pipelines are given).
         without_interpolate: the same mean without that pipeline, which alone moves it by several per cent.
         of_greedy: cost / greedy's, geometric mean; below 1 beats it.
-        evaluations: distinct ones, least and most over pipelines.
-        evaluations_of_beam: the median over pipelines of evaluations / the beam's distinct ones.
-        forwards: states through a network, median over pipelines.
+        evaluations: distinct ones, least and most of all runs.
+        evaluations_of_beam: the median over runs of evaluations / the beam's distinct ones.
+        forwards: states through a network, median over runs.
         seconds_of_beam: geometric mean.
     """
 

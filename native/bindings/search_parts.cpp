@@ -3,6 +3,7 @@
 
 #include "bindings/native_work.h"
 #include "bindings/topics.h"
+#include "problem/error.h"
 #include "search/random_search.h"
 #include "search/spaces/schedule_space.h"
 #include "search/spaces/splitmix.h"
@@ -18,9 +19,14 @@ int64_t compute_features(const std::vector<State> &states) {
         return 0;
     }
     const UnlockedWork work;
-    Evaluator evaluator(states.front().space_ref());
+    const SpaceRef &space = states.front().space_ref();
+    Evaluator evaluator(space);
     int64_t rows = 0;
     for (const State &state : states) {
+        if (state.space_ref() != space) {
+            throw InvalidParameter("the states are of several spaces, of '" + space->problem->name + "' and of '" +
+                                   state.space().problem->name + "'; give those of one space at a time");
+        }
         rows += static_cast<int64_t>(evaluator.features(state.nest()).stages.size());
     }
     return rows;

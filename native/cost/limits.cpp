@@ -4,8 +4,6 @@ namespace halidegym {
 
 namespace {
 
-constexpr int64_t max_inlined_calls = 255;
-
 bool recomputes_too_much(const FeatureRow &row, double max_recompute) {
     return row[feature::points_computed_total] + row[feature::inlined_calls] >
            max_recompute * row[feature::points_computed_minimum];

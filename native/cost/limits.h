@@ -9,10 +9,13 @@
 
 namespace halidegym {
 
+// Of a Func, into one loop body (docs/specification/search-space.md, section 7.4, test 2).
+constexpr int64_t max_inlined_calls = 255;
+
 // What keeps a nest from becoming a state.
 enum class Limit : uint8_t {
     Recompute,  // a stage computes more than `max_recompute` times the fewest points possible
-    CodeSize,   // a Func is inlined 256 times or more into one loop body
+    CodeSize,   // a Func is inlined more than `max_inlined_calls` times into one loop body
     Memory,     // more working memory than the memory limit beyond the outputs
 };
 

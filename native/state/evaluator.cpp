@@ -69,11 +69,6 @@ const FeatureTable &Evaluator::features(const LevelRef &nest) {
     return table_.table();
 }
 
-const FeatureTable &Evaluator::features_of_child(const LevelRef &parent, const Level &child) {
-    look_at(parent, child);
-    return table_.table();
-}
-
 double Evaluator::checked(float cost) const {
     if (std::isnan(cost)) {
         throw InvalidParameter("the weights of the cost model give a cost that is no number for a schedule of '" +

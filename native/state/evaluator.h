@@ -40,8 +40,6 @@ public:
 
     // Features of every scheduled stage; valid until the next call.
     const FeatureTable &features(const LevelRef &nest);
-    // The same of what one decision makes of `parent`.
-    const FeatureTable &features_of_child(const LevelRef &parent, const Level &child);
 
     // Whether it is the parent whose children cost least now.
     bool has_started_from(const LevelRef &nest) const { return parent_ == nest; }

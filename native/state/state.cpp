@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cost/limits.h"
 #include "nest/edits.h"
 #include "nest/hash.h"
 #include "problem/error.h"
@@ -12,8 +13,7 @@ namespace halidegym {
 
 namespace {
 
-constexpr int64_t max_inlined_calls = 255;  // section 7.4, test 2
-constexpr int max_rejections = 32;          // before the decisions are listed after all
+constexpr int max_rejections = 32;  // before the decisions are listed after all
 
 // Calls of a Func per iteration of each leaf that it would be inlined into, summed over the whole run, and the largest.
 struct InlineCalls {

@@ -54,6 +54,13 @@ void test_only_decision(const State &state) {
                                  : expansion.decisions().size() != 1);
 }
 
+// As searches draw.
+std::optional<Step<ScheduleSpace>> random_child(ScheduleSpace &space, const State &state, SplitMix64 &random) {
+    auto children = children_to_draw_from(space, state);
+    const auto decision = random_decision(space, children, random);
+    return decision ? std::optional(Step<ScheduleSpace>(*decision, children.child(*decision))) : std::nullopt;
+}
+
 // A chi-squared test at 0.1 %, with Wilson and Hilferty's approximation of the quantile.
 void test_uniform(ScheduleSpace &space, const State &state, SplitMix64 &random) {
     Expansion expansion(state);

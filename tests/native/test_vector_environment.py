@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -227,10 +228,12 @@ def test_calls_of_two_threads_are_refused() -> None:
     harris = space("harris")
     vector = _core.VectorEnvironment(common_shape([harris], 64), num_envs=32, threads=2)
     vector.start([harris.initial_state()] * 32)
-    refused = []
+    refused: list[str] = []
+    start, patience = threading.Barrier(4), time.monotonic() + 30
 
     def play() -> None:
-        for _ in range(50):
+        start.wait()
+        while not refused and time.monotonic() < patience:
             try:
                 vector.restart(np.ones(32, np.bool_))
                 vector.step(np.zeros(32, np.int64), np.ones(32, np.bool_))
@@ -242,6 +245,7 @@ def test_calls_of_two_threads_are_refused() -> None:
         player.start()
     for player in players:
         player.join()
+    assert refused
     assert all("Another thread" in message for message in refused)
 
 

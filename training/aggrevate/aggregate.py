@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from halidegym.native._core import InvalidParameter
+from halidegym.native._core import Error, InvalidParameter
 from halidegym.training.aggrevate.examples import ValuedExamples, replay
 from halidegym.training.aggrevate.labels import ValuedSchedule, valued_schedules
 from halidegym.training.aggrevate.regrets import objective
@@ -18,6 +17,7 @@ from halidegym.training.data.shard import TaughtProblem
 from halidegym.training.imitation.imitate import Imitated
 from halidegym.training.imitation.trainer import mean_losses
 from halidegym.training.rounds import OnBegin, OnStep, Rounds
+from halidegym.training.seeds import derived_seed
 from halidegym.training.validation import roll_out
 from halidegym.training.workers import Failed, in_processes
 
@@ -49,6 +49,7 @@ def aggregate(
 
     Raises:
         InvalidParameter: there are too few problems to learn from.
+        Error: no decision could be tried.
     """
     needed = settings.rounds * settings.pipelines
     if len(train) < needed:
@@ -71,21 +72,24 @@ class _Aggregation(Rounds):
         on_step: OnStep,
         on_begin: OnBegin,
     ) -> None:
-        super().__init__("aggrevate", settings, policy, train, folder, on_step, on_begin)
+        super().__init__("aggrevate", settings, policy, train, validation, folder, on_step, on_begin)
         self._settings, self._policy, self._train, self._workers = settings, policy, train, workers
-        self._validation = validation[: settings.rollouts.problems]
         self._valued: _Valued = []
 
     def take_round(self) -> Mapping[str, float]:
         first = self.round * self._settings.pipelines
         problems = self._train[first : first + self._settings.pipelines]
-        self._valued += self._try_decisions(f"Round {self.round + 1}", self.current, problems, self.round + 1)
+        valued = self._try_decisions(f"Round {self.round + 1}", self.current, problems, self.round + 1)
+        self._valued += valued
         examples = self._examples(self._valued)
-        return self.learn(examples.states, objective(examples, self.device))
+        return {
+            "labels/failed": len(problems) - len(valued),
+            **self.learn(examples.states, objective(examples, self.device)),
+        }
 
     @functools.cached_property
     def _held_out(self) -> ValuedExamples:
-        return self._examples(self._try_decisions("Validation", self._policy, self._validation, 0))
+        return self._examples(self._try_decisions("Validation", self._policy, self.validation, 0))
 
     def judge(self) -> Mapping[str, float]:
         held_out = self._held_out
@@ -93,7 +97,7 @@ class _Aggregation(Rounds):
         of_favourites = ("blind_argmax", "shortlist_argmax")
         return {
             **{f"validation/{name}": value for name, value in regrets.items()},
-            **roll_out(self.current, self._validation, self._settings.rollouts, judged_by=of_favourites),
+            **roll_out(self.current, self.validation, self._settings.rollouts, judged_by=of_favourites),
         }
 
     def state(self) -> Mapping[str, Any]:
@@ -108,22 +112,26 @@ class _Aggregation(Rounds):
         ]
 
     def _try_decisions(self, when: str, policy: Path, problems: Sequence[TaughtProblem], number: int) -> _Valued:
-        """The problems with what decisions are worth there; without those that killed their process."""
+        """The problems with what decisions are worth there; without those that killed their process.
+
+        Raises:
+            Error: nothing was found out.
+        """
         what = f"{when}: trying decisions"
         labels, seed = self._settings.labels, self._settings.seed
-        calls = [(problem, policy, labels, _seed(seed, number, problem.name)) for problem in problems]
+        calls = [(problem, policy, labels, derived_seed(seed, number, problem.name)) for problem in problems]
         self.on_begin(what, len(calls))
         valued: _Valued = []
+        failed = "none killed its process"
         for problem, found in zip(problems, in_processes(valued_schedules, calls, self._workers), strict=True):
-            if not isinstance(found, Failed):
+            if isinstance(found, Failed):
+                failed = f"{problem.name} killed its process: {found.reason}"
+            else:
                 valued.append((problem, found))
             self.on_step(what)
+        if not any(costs for _, schedules in valued for schedule in schedules for costs in schedule.costs):
+            raise Error(f"{what}: there is nothing to learn from in {len(problems):,} pipelines; {failed}")
         return valued
 
     def _examples(self, valued: _Valued) -> ValuedExamples:
         return replay(valued, loops=self.network.config.loops, threads=self._settings.num_threads)
-
-
-def _seed(*parts: object) -> int:
-    """One of its own for each problem and round."""
-    return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest()[:8], "little")

@@ -141,7 +141,7 @@ class _Training:
 
     def run(self, on_step: Callable[[str], None], on_begin: Callable[[str, int], None]) -> TrainedCostModel:
         settings = self._settings
-        with Logs(self._folder, self._curve, len(self._curve), settings.wandb_project) as logs:
+        with Logs(self._folder, self._curve, settings.wandb_project) as logs:
             while len(self._members) < settings.members:
                 number = len(self._members)
                 member = _Member(settings, self._drawn(number), self._start, number)

@@ -11,7 +11,6 @@ import hashlib
 import io
 import itertools
 import json
-import os
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halidegym.envs.processes.files import write_atomically
 from halidegym.native import _core
 from halidegym.native._core import FormatError
 from halidegym.native.weights import builtin_weights
@@ -164,9 +164,7 @@ class Shard:
 
     def save(self, path: Path) -> None:
         """Write the shard; there is never half a file of this name."""
-        unfinished = path.with_suffix(".unfinished")
-        unfinished.write_bytes(self.to_bytes())
-        os.replace(unfinished, path)
+        write_atomically(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path) -> Shard:

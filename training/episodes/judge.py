@@ -9,7 +9,7 @@ from pathlib import Path
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.sources import load_problem
-from halidegym.native._core import Error, Space
+from halidegym.native._core import SearchExhausted, Space, UnsupportedPipeline
 from halidegym.native.weights import resolve_weights
 from halidegym.training.episodes.settings import EpisodeSettings
 from halidegym.training.validation import roll_out_blind
@@ -45,7 +45,7 @@ class Judge:
         settings: with `judging`.
 
     Raises:
-        Error: a pipeline that is named cannot be analysed, or has no schedule.
+        Error: a pipeline that is named cannot be analysed, or has no schedule; the cost model's weights rate none.
     """
 
     def __init__(self, settings: EpisodeSettings) -> None:
@@ -76,7 +76,7 @@ def _held_out(settings: EpisodeSettings) -> Iterator[JudgedProblem]:
             if greedy.ended_by != "budget":
                 yield JudgedProblem(space, greedy.cost, _beam_cost(space))
                 left -= 1
-        except Error:
+        except (SearchExhausted, UnsupportedPipeline):
             pass
         number += 1
 

@@ -104,7 +104,7 @@ class EpisodeTraining(ABC, Generic[S]):
             self._go_on(state["learner"])
         left = settings.num_rollouts - self._rollout
         on_begin("Learning", left * settings.rollout_steps)
-        with Logs(self._folder, self._curve, self._steps, settings.wandb_project) as logs:
+        with Logs(self._folder, self._curve, settings.wandb_project) as logs:
             for _ in range(left):
                 start, outcomes = time.perf_counter(), Outcomes(on_step)
                 self._begin_rollout(self._rollout / max(settings.num_rollouts - 1, 1))

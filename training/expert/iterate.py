@@ -17,6 +17,7 @@ from halidegym.training.imitation.examples import replay
 from halidegym.training.imitation.imitate import Imitated
 from halidegym.training.imitation.losses import objective
 from halidegym.training.rounds import OnBegin, OnStep, Rounds
+from halidegym.training.seeds import derived_seed
 from halidegym.training.validation import roll_out
 from halidegym.training.workers import connected
 
@@ -60,9 +61,8 @@ class _Iteration(Rounds):
         on_step: OnStep,
         on_begin: OnBegin,
     ) -> None:
-        super().__init__("expert", settings, policy, train, folder, on_step, on_begin)
+        super().__init__("expert", settings, policy, train, validation, folder, on_step, on_begin)
         self._settings, self._workers = settings, workers
-        self._validation = validation[: settings.rollouts.problems]
         self._buffer = Buffer(train, within=settings.within, weight=settings.weight)
 
     @property
@@ -80,7 +80,7 @@ class _Iteration(Rounds):
             [self._buffer[index] for index in (*searched, *rehearsed)],
             candidates=settings.candidates,
             loops=self.network.config.loops,
-            seed=settings.seed + self.round,
+            seed=derived_seed(settings.seed, self.round),
             threads=settings.num_threads,
         )
         return {
@@ -91,7 +91,7 @@ class _Iteration(Rounds):
         }
 
     def judge(self) -> Mapping[str, float]:
-        return roll_out(self.current, self._validation, self._settings.rollouts)
+        return roll_out(self.current, self.validation, self._settings.rollouts)
 
     def state(self) -> Mapping[str, Any]:
         return {"buffer": self._buffer.state()}
@@ -107,7 +107,7 @@ class _Iteration(Rounds):
             [self._buffer[index] for index in indices],
             self.current,
             self._settings.improver,
-            seed=self.round,
+            seed=derived_seed(self._settings.seed, self.round),
             threads=self._settings.num_threads,
             temperature=self._settings.temperature if self._settings.targets == "tree" else None,
             workers=self._workers,

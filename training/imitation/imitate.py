@@ -81,7 +81,11 @@ def imitate(
         )
         for taught in (train[: settings.problems], validation)
     )
-    learned_from = {"states": len(examples), "plans_sha256": digest(train[: settings.problems])}
+    learned_from = {
+        "states": len(examples),
+        "plans_sha256": digest(train[: settings.problems]),
+        "validation_sha256": digest(validation),
+    }
     return _Imitation(settings, examples, held_out, validation[: settings.rollouts.problems], folder, learned_from).run(
         on_step, on_begin
     )
@@ -124,7 +128,7 @@ class _Imitation:
     def run(self, on_step: Callable[[str], None], on_begin: Callable[[str, int], None]) -> Imitated:
         trainer, settings = self._trainer, self._settings
         on_begin("Imitating", trainer.num_steps - trainer.step)
-        with Logs(self._folder, self._curve, trainer.step, settings.wandb_project) as logs:
+        with Logs(self._folder, self._curve, settings.wandb_project) as logs:
             while trainer.step < trainer.num_steps:
                 start, first = time.perf_counter(), trainer.step
                 for found in trainer.steps():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -39,7 +40,8 @@ class Summary:
         over_seeds: the same, with the interval of other seeds on the same pipelines.
         quartiles: geometric mean of the middle half of all runs.
         improvement: probability that a run of the agent is better than one of the baseline, with that of other seeds.
-        verdict: "better", "worse" or "undecided"; empty for the baseline itself.
+        verdict: "better" or "worse" where the ranks of the pipelines say so significantly and the mean agrees, else
+            "undecided"; empty for the baseline itself.
     """
 
     pipelines: int
@@ -68,7 +70,7 @@ def summaries(ratios: Mapping[str, Scores], baseline: str) -> dict[str, Summary]
             geometric_mean(scores),
             _interval(_logs(scores, scores), lambda x: np.exp([_metrics().aggregate_iqm(x)]), over_pipelines=True),
             Interval(0.5, 0.5, 0.5) if agent == baseline else _improvement(scores, ratios[baseline]),
-            "" if agent == baseline else _verdict(mean.value) if (agent, baseline) in decided else "undecided",
+            "" if agent == baseline else _verdict(mean.value, decided.get((agent, baseline), 0)),
         )
     return found
 
@@ -84,7 +86,7 @@ class Pair:
 
     Attributes:
         ratio: how many times better the first one is, geometric mean over the pipelines that both have figures of.
-        is_significant: whether the difference is.
+        is_significant: whether the ranks of the pipelines say so, in the direction of the ratio.
     """
 
     ratio: float
@@ -95,11 +97,13 @@ def pairs(ratios: Mapping[str, Scores]) -> dict[tuple[str, str], Pair]:
     """Compare each agent with each other one; the tests are corrected for their number."""
     present = [agent for agent, scores in ratios.items() if scores]
     decided = _significant(list(itertools.combinations(present, 2)), ratios)
-    return {
-        (a, b): Pair(float(np.exp(_differences(ratios[a], ratios[b]).mean())), bool({(a, b), (b, a)} & decided))
-        for a, b in itertools.permutations(present, 2)
-        if set(ratios[a]) & set(ratios[b])
-    }
+    decided |= {(b, a): -direction for (a, b), direction in decided.items()}
+    found = {}
+    for a, b in itertools.permutations(present, 2):
+        if set(ratios[a]) & set(ratios[b]):
+            ratio = float(np.exp(_differences(ratios[a], ratios[b]).mean()))
+            found[a, b] = Pair(ratio, _verdict(ratio, decided.get((a, b), 0)) != "undecided")
+    return found
 
 
 def profiles(scores: Mapping[str, Scores], thresholds: Sequence[float]) -> dict[str, list[Interval]]:
@@ -122,27 +126,33 @@ def _improvement(scores: Scores, others: Scores) -> Interval:
     return _interval(both, lambda x, y: np.array([_metrics().probability_of_improvement(x, y)]))
 
 
-def _verdict(ratio: float) -> str:
-    return "better" if ratio > 1 else "worse"
+def _verdict(ratio: float, direction: int) -> str:
+    """What a mean ratio and the significant direction of the ranks say together: one outlier may make the mean alone."""
+    if direction * math.log(ratio) > 0:
+        return "better" if direction > 0 else "worse"
+    return "undecided"
 
 
-def _significant(wanted: Sequence[tuple[str, str]], ratios: Mapping[str, Scores]) -> set[tuple[str, str]]:
-    """Those pairs of agents whose difference is significant, corrected for the number of pairs."""
-    from scipy.stats import wilcoxon
+def _significant(wanted: Sequence[tuple[str, str]], ratios: Mapping[str, Scores]) -> dict[tuple[str, str], int]:
+    """Of those pairs of agents whose difference is significant, corrected for the number of pairs, by the ranks of the
+    pipelines: 1 if the first one is better, -1 if the second one is.
+    """
+    from scipy.stats import rankdata, wilcoxon
 
-    p_values = {}
+    p_values, directions = {}, {}
     for a, b in wanted:
         differences = _differences(ratios[a], ratios[b])
         # Equal schedules differ by what rounding leaves.
         differences = differences[np.abs(differences) > 1e-9]
         if len(differences) >= FEWEST_PIPELINES:
             p_values[a, b] = float(wilcoxon(differences, method="exact").pvalue)
+            directions[a, b] = int(np.sign(np.sign(differences) @ rankdata(np.abs(differences))))
     ordered = sorted(p_values, key=lambda pair: p_values[pair])
-    decided = set()
+    decided = {}
     for rank, pair in enumerate(ordered):
         if p_values[pair] * (len(wanted) - rank) > _LEVEL:
             break
-        decided.add(pair)
+        decided[pair] = directions[pair]
     return decided
 
 

@@ -57,6 +57,8 @@ public:
 
     DrawCosts take_draw_costs() { return std::exchange(costs_, {}); }
 
+    const SpaceRef &space_ref() const { return space_; }
+
 private:
     // A distribution over decisions.
     struct Distribution {

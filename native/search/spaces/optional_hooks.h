@@ -137,14 +137,6 @@ typename S::Children children_to_draw_from(S &space, const typename S::State &st
     }
 }
 
-// Such a decision, and where it leads.
-template <SearchSpace S, typename Random>
-std::optional<Step<S>> random_child(S &space, const typename S::State &state, Random &random) {
-    auto children = children_to_draw_from(space, state);
-    const auto decision = random_decision(space, children, random);
-    return decision ? std::optional(Step<S>(*decision, children.child(*decision))) : std::nullopt;
-}
-
 // Can build the states of a walk faster, as all of them but the last are left at once.
 template <typename S>
 concept BuildsWalks = SearchSpace<S> && requires(S &space, const typename S::State &state,

@@ -43,7 +43,6 @@ public:
     }
 
     const std::vector<Candidate> &candidates() const { return candidates_; }
-    bool is_decided() const { return candidates_.size() <= 1; }
     // How often they are to be halved.
     int num_halvings() const { return static_cast<int>(std::bit_width(std::max(candidates_.size(), size_t{1}) - 1)); }
 

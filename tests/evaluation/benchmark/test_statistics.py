@@ -65,6 +65,18 @@ def test_few_pipelines_decide_nothing() -> None:
     )
 
 
+def test_one_outlier_does_not_turn_a_verdict_round() -> None:
+    """Ranks go by the majority, the mean by an outlier: what they contradict each other about is undecided."""
+    mostly_worse = {f"p{number}": [0.965 + 0.001 * number] for number in range(15)} | {"p15": [3.0]}
+    ratios = {"base": scores(1, pipelines=16), "agent": mostly_worse}
+    found = summaries(ratios, "base")["agent"]
+    assert found.mean.value > 1 and found.verdict == "undecided"
+    pair = pairs(ratios)
+    assert not pair["agent", "base"].is_significant and not pair["base", "agent"].is_significant
+    worse = summaries(ratios | {"agent": mostly_worse | {"p15": [1.01]}}, "base")["agent"]
+    assert worse.mean.value < 1 and worse.verdict == "worse", "significant by ranks, without the outlier's mean"
+
+
 def test_tests_are_corrected_for_their_number() -> None:
     six = {f"p{number}": [2.0 + 0.1 * number] for number in range(6)}
     base = scores(1, pipelines=6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +17,7 @@ from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.evaluation.cli import main
 from halidegym.training.data.collection import load_split
+from halidegym.training.data.shard import Shard
 from processes_for_tests import kill_after_the_first
 from trainings_for_tests import AGGREVATE, DQN, EXPERT, IMITATE, PPO, collect_few
 
@@ -77,6 +80,19 @@ def test_other_plans_do_not_go_on_in_the_same_folder(imitated: Path, other_data:
     result = halidegym("imitate", "--config", config(tmp_path, IMITATE), "--data", other_data, "--output", imitated)
     assert result.exit_code == 2
     assert "plans_sha256" in result.output
+
+
+def test_other_validation_plans_do_not_go_on_in_the_same_folder(imitated: Path, data: Path, tmp_path: Path) -> None:
+    """The best score so far is one of the problems before."""
+    other = tmp_path / "other"
+    shutil.copytree(data, other)
+    (path,) = (other / "validation").glob("plans-*.npz")
+    shard = Shard.load(path)
+    others = tuple(dataclasses.replace(problem, beam_cost=2 * problem.beam_cost) for problem in shard.problems)
+    dataclasses.replace(shard, problems=others).save(path)
+    result = halidegym("imitate", "--config", config(tmp_path, IMITATE), "--data", other, "--output", imitated)
+    assert result.exit_code == 2
+    assert "validation_sha256" in result.output and "plans_sha256" not in result.output
 
 
 def check_that_it_goes_on(start: tuple[str | Path, ...], folder: Path) -> None:

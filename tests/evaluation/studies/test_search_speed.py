@@ -11,10 +11,11 @@ from halidegym.envs import pipelines
 from halidegym.envs.pipelines import toys
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
+from halidegym.envs.sources import load_problem
 from halidegym.evaluation.output.spread import Spread
 from halidegym.evaluation.studies import search_speed
 from halidegym.evaluation.studies.allocations import count_allocations
-from halidegym.native._core import Space, State, compute_features, random_rollouts
+from halidegym.native._core import InvalidParameter, Space, State, compute_features, random_rollouts
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,9 @@ def test_features_are_counted_by_rows(space: Space) -> None:
     states: list[State] = search_speed.siblings(space, 50)
     assert compute_features(states) == sum(len(state.features()[0]) for state in states)
     assert compute_features([]) == 0
+    other = Rules().space(load_problem("toy_pointwise", parallelism=16))
+    with pytest.raises(InvalidParameter, match="several spaces"):
+        compute_features([*states, other.initial_state()])
 
 
 def test_rollouts_are_counted(space: Space) -> None:

@@ -70,6 +70,9 @@ def test_completions_that_a_policy_draws_depend_on_the_seed_alone() -> None:
     assert policy.completion_costs(expansion, [2], seed=1).tolist() == one[2:].tolist()
     with pytest.raises(InvalidParameter):
         policy.completion_costs(expansion, [len(expansion)])
+    for other_space in (problem().space(), Rules().space(load_problem("toy_pointwise", parallelism=16))):
+        with pytest.raises(InvalidParameter, match="of another space"):
+            policy.completion_costs(other_space.initial_state().expand(), [0])
 
 
 def test_schedules_are_the_policys_own_in_each_way() -> None:
