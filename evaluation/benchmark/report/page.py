@@ -26,7 +26,7 @@ Intervals are of 95 %, by a stratified bootstrap: "seeds" asks what other seeds 
 "pipelines and seeds" what other pipelines would, too. The interquartile mean leaves out the best and the worst quarter of
 the runs. P(better than baseline) is the probability that a run of the agent beats one of the baseline on a pipeline, ties
 counted as half. The verdict is that of Wilcoxon's signed-rank test over the pipelines at 5 %, with Holm's correction for the
-number of agents; fewer than six pipelines decide nothing."""
+number of agents; fewer than six pipelines decide nothing, and neither do ranks that the mean contradicts."""
 
 _STYLE = """
 body { font-family: system-ui, sans-serif; line-height: 1.45; color: #1a1a1a; background: #fff; max-width: 72rem;

@@ -134,8 +134,10 @@ def _verdict(ratio: float, direction: int) -> str:
 
 
 def _significant(wanted: Sequence[tuple[str, str]], ratios: Mapping[str, Scores]) -> dict[tuple[str, str], int]:
-    """Of those pairs of agents whose difference is significant, corrected for the number of pairs, by the ranks of the
-    pipelines: 1 if the first one is better, -1 if the second one is.
+    """The direction of each significant difference between two agents, corrected for their number.
+
+    Returns:
+        By pair, 1 if the first one is better by the ranks of the pipelines, -1 if the second one is; others are left out.
     """
     from scipy.stats import rankdata, wilcoxon
 
