@@ -50,7 +50,8 @@ class Agent(ABC):
             seconds: wall-clock time to use.
             evaluations: how often the cost model may be asked
                 (docs/specification/search-and-cost-model.md, section 1.5).
-            expansions: how many states may be expanded, i.e. have all their children enumerated.
+            expansions: how many states may be expanded, i.e. have all their children enumerated; agents that draw whole
+                schedules expand none, and ignore it.
             measurements: how many schedules may be compiled and timed; agents that never measure ignore it.
             timer: where run times come from, such as a `RecordingTimer` or a `Replay`; None to measure on this machine and
                 record nothing. Agents that never measure ignore it.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
@@ -176,9 +177,15 @@ class HalideScheduleVector(SeededVector[Observation]):
             self._turn.end()
 
     def render(self) -> tuple[Any, ...] | None:
-        """The current loop nest of each environment, in the form of the `render_mode`."""
+        """The current loop nest of each environment, in the form of the `render_mode`.
+
+        Raises:
+            ResetNeeded: no episode has begun.
+        """
         if self.render_mode is None:
             return None
+        if not self._has_begun:
+            raise gym.error.ResetNeeded("No episode has begun: call reset() first")
         num_legal = self._native.num_legal_decisions.tolist()
         return tuple(
             rendering.render(self.render_mode, problem.problem.name, state, count)

@@ -111,6 +111,7 @@ class SyntheticTreeEnv(gym.Env[Observation, np.int64]):
         self._tree_seed = tree_seed
         self._tree = SyntheticTree(branching=branching, depth=depth, delta=delta, seed=tree_seed or 0)
         self._path: list[tuple[int, SyntheticNode]] = []
+        self._has_begun = False
         highest_node = depth + max(delta, delta**2)
         highest_path = highest_node + depth * (depth - 1) / 2
         high = np.array([depth, highest_path, *[highest_node] * branching], np.float32)
@@ -136,17 +137,18 @@ class SyntheticTreeEnv(gym.Env[Observation, np.int64]):
                 seed=tree_seed,
             )
         self._path = []
+        self._has_begun = True
         return self._observe(), {}
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Go to a child.
 
         Raises:
-            ResetNeeded: the episode is over.
+            ResetNeeded: the episode is over, or none has begun.
             InvalidParameter: there is no such child, or `action` is no integer.
         """
         index = action_index(action)
-        if self._is_over():
+        if not self._has_begun or self._is_over():
             raise gym.error.ResetNeeded("The episode is over: call reset() first")
         self._path.append((index, self._tree.apply(self.node, index)))
         if not self._is_over():

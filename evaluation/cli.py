@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -36,13 +37,17 @@ from halidegym.native._core import Error
 
 
 class _Main(click.Group):
-    """Shows our errors as one line each, and exits with status 2."""
+    """Shows our errors, and those of files, as one line each, and exits with status 2."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except Error as error:
             raise Failure(str(error)) from error
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise Failure(f"{os.fsdecode(error.filename)}: {error.strerror}") from error
 
 
 @click.group(

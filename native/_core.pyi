@@ -729,6 +729,9 @@ class TransformState(_Value):
     def text(self) -> str:
         """The plan as one line, with a ``?`` for each open problem."""
     @property
+    def space(self) -> TransformSpace:
+        """That it is a plan of."""
+    @property
     def plan(self) -> str:
         """The text of the plan, with the fallback for all that is open."""
     @property

@@ -29,7 +29,7 @@ class TrainingSettings(Settings):
     Attributes:
         seed: of everything random.
         device: "auto" for a GPU where there is one.
-        threads: that compute; None for the usable cores.
+        threads: that compute, at most one for each usable core; None for all of these.
         wandb_project: to log to Weights & Biases, too.
     """
 
@@ -41,7 +41,8 @@ class TrainingSettings(Settings):
     @property
     def num_threads(self) -> int:
         """How many threads that are."""
-        return self.threads or len(os.sched_getaffinity(0))
+        usable = len(os.sched_getaffinity(0))
+        return min(self.threads or usable, usable)
 
 
 class _Loader(yaml.SafeLoader):

@@ -34,7 +34,7 @@ def load_policy(name_or_path: str | Path) -> PolicyFile:
         InvalidParameter: there is neither a policy nor a file of this name.
         FormatError: the file is no policy, or one that cannot be used; see `load_policy_file`.
     """
-    return load_policy_file(_path(name_or_path))
+    return load_policy_file(path_of(name_or_path))
 
 
 def load_network(name_or_path: str | Path) -> PolicyNetwork:
@@ -43,7 +43,7 @@ def load_network(name_or_path: str | Path) -> PolicyNetwork:
     Raises:
         InvalidParameter, FormatError: see `load_policy`.
     """
-    path = _path(name_or_path).resolve()
+    path = path_of(name_or_path).resolve()
     status = path.stat()
     return _network(path, status.st_mtime_ns, status.st_size, status.st_ino)
 
@@ -53,7 +53,12 @@ def _network(path: Path, *_status: int) -> PolicyNetwork:
     return load_policy_file(path).network()
 
 
-def _path(name_or_path: str | Path) -> Path:
+def path_of(name_or_path: str | Path) -> Path:
+    """The file of a policy that comes with the package, or the path itself.
+
+    Raises:
+        InvalidParameter: there is neither a policy nor a file of this name.
+    """
     check_policy(name_or_path)
     if isinstance(name_or_path, str) and name_or_path in shipped_policies():
         return _SHIPPED / f"{name_or_path}.npz"

@@ -29,6 +29,7 @@ Process = TypeVar("Process", bound="ConfinedProcess")
 
 Ending = Literal["ok", "error", "crash", "timeout", "out_of_memory"]
 
+_KILLED = f"died of {signal.SIGKILL.name}"
 _LAST_LINES = 12
 _LONGEST_WORDS = 2000
 _OUT_OF_MEMORY_STATUS = 4  # of the runner
@@ -55,6 +56,11 @@ class Finished:
         if self.outcome in ("crash", "timeout"):
             return self.ending + (f": {self.last_words}" if self.last_words else "")
         return self.last_words or self.ending
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether it was ended by somebody else, such as a system that is short of memory."""
+        return self.outcome == "crash" and self.ending == _KILLED
 
 
 class ProcessEnded(Exception):  # noqa: N818 - says what happened, as subprocess.TimeoutExpired does

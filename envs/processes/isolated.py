@@ -6,6 +6,7 @@ known per process, and a crash must end no more than one run.
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import struct
@@ -64,6 +65,67 @@ class PythonProcess(ConfinedProcess):
         if error is not None:
             raise error
         return result  # type: ignore[no-any-return]
+
+
+class KeptProcess:
+    """A Python process that is kept from call to call, and replaced if it has died. One thread at a time may call.
+
+    A call whose process is killed by somebody else is made once more, in a new process: that says nothing of what was
+    called, unless it happens again.
+
+    Args:
+        memory_bytes: see `PythonProcess`.
+        environment: likewise.
+        calls: after which the process is replaced, so that whatever leaks has an end; None for never.
+    """
+
+    def __init__(
+        self,
+        *,
+        memory_bytes: int | None = None,
+        environment: Mapping[str, str | None] | None = None,
+        calls: int | None = None,
+    ) -> None:
+        self._start = functools.partial(PythonProcess, memory_bytes=memory_bytes, environment=environment)
+        self._calls = calls
+        self._process: PythonProcess | None = None
+        self._made = 0
+        self._is_interrupted = False
+
+    def call(self, function: Callable[..., T], *args: Any, timeout_s: float = LONGEST_S) -> T:
+        """See `PythonProcess.call`."""
+        self._is_interrupted = False
+        try:
+            return self._attempt(function, *args, timeout_s=timeout_s)
+        except ProcessEnded as ended:
+            if self._is_interrupted or not ended.finished.was_killed:
+                raise
+        return self._attempt(function, *args, timeout_s=timeout_s)
+
+    def interrupt(self) -> None:
+        """Make a call fail that is under way in another thread."""
+        self._is_interrupted = True
+        if self._process is not None:
+            self._process.kill()
+
+    def close(self) -> None:
+        """End the process; the next call starts another one."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    def _attempt(self, function: Callable[..., T], *args: Any, timeout_s: float) -> T:
+        if self._process is None or not self._process.is_running or self._made == self._calls:
+            self.close()
+            self._process, self._made = self._start(), 0
+        self._made += 1
+        try:
+            return self._process.call(function, *args, timeout_s=timeout_s)
+        except Exception:
+            raise  # it has answered, or ended
+        except BaseException:
+            self.close()  # Ctrl-C: its answer would be taken for that to the next call
+            raise
 
 
 def run_isolated(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:

@@ -122,10 +122,16 @@ class Reward(ABC):
             cost: of a complete schedule, if it is known already.
 
         Raises:
+            InvalidParameter: decisions can still be made.
             Error: see `baseline_time`.
         """
         if cost is not None or state.is_complete:
             return self.rate_schedule(problem, state, state.cost() if cost is None else cost)
+        if len(state.expand()) > 0:
+            raise InvalidParameter(
+                f"the schedule of {problem.problem.name!r} is not complete: decisions are still to be made; rate the end of "
+                "an episode"
+            )
         baseline = self.baseline_time(problem) if self.form == "inverse_time" else 1.0
         return Rating(reward_of(baseline / DEAD_END_SPEEDUP, baseline, self.form), {})
 

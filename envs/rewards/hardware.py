@@ -60,7 +60,9 @@ class RewardByRunTime(Reward):
             time_s = timing.median_s
         else:
             comparison = self.timer.compare(problem.problem, schedule, plan.schedule, costs=(cost, plan.cost))
-            timing, time_s = comparison.a, baseline_s / comparison.ratio
+            timing = comparison.a
+            # A baseline that fails today, though it was timed before, says nothing of the schedule.
+            time_s = baseline_s / comparison.ratio if comparison.b.outcome == "ok" else timing.median_s
         if timing.outcome != "ok" or not math.isfinite(time_s):
             time_s = baseline_s / self.failure_speedup
         info = {"timing": timing, "comparison": comparison, "measured_speedup": baseline_s / time_s}

@@ -9,6 +9,7 @@ import gymnasium as gym
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.rewards.base import Reward
 from halidegym.native._core import InvalidParameter, State
+from halidegym.native.checks import shown
 
 
 class RewardedEnvironment(Protocol):
@@ -37,7 +38,7 @@ class ScheduleReward(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructo
         arguments: of the wrapper that derives from this one, if one does, for `env.spec`.
 
     Raises:
-        InvalidParameter: the environment is none of schedules.
+        InvalidParameter: the environment is none of schedules, or the reward is none.
     """
 
     def __init__(self, env: gym.Env[Any, Any], reward: Reward, **arguments: Any) -> None:
@@ -48,6 +49,8 @@ class ScheduleReward(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructo
             raise InvalidParameter(
                 f"env={env} has no reward of schedules to replace: wrap a HalideSchedule environment"
             )
+        if not isinstance(reward, Reward):
+            raise InvalidParameter(f"reward={shown(reward)} is none; give a Reward, such as RewardByCost()")
         self.reward = reward
         self._rewarded.reward = reward
 

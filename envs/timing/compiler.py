@@ -17,7 +17,7 @@ from typing import NoReturn
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.confined import Finished, ProcessEnded, run_process
 from halidegym.envs.processes.files import ScratchFolder, cache_directory
-from halidegym.envs.processes.isolated import PythonProcess
+from halidegym.envs.processes.isolated import KeptProcess
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.compile_worker import KernelRequest, Reply, RuntimeRequest, carry_out
 
@@ -70,8 +70,17 @@ class Compiler:
     """
 
     def __init__(self, workers: int = 1, *, memory_bytes: int = DEFAULT_MEMORY_BYTES) -> None:
-        self._workers = [_Worker(memory_bytes) for _ in range(workers)]
-        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        self._workers = [
+            KeptProcess(
+                memory_bytes=memory_bytes,
+                # Whether an extent is constant is an estimate of the search; without the variable, Halide refuses to
+                # compile an unrolled loop whose extent it cannot prove to be constant.
+                environment={"HL_PERMIT_FAILED_UNROLL": "1"},
+                calls=_REQUESTS_PER_WORKER,
+            )
+            for _ in range(workers)
+        ]
+        self._idle: queue.SimpleQueue[KeptProcess] = queue.SimpleQueue()
         for worker in self._workers:
             self._idle.put(worker)
 
@@ -148,57 +157,21 @@ class Compiler:
 
     def _call(self, request: KernelRequest | RuntimeRequest, timeout_s: float) -> Reply:
         with self._worker() as worker:
-            reply = worker.call(request, timeout_s)
+            try:
+                reply = worker.call(carry_out, request, timeout_s=timeout_s)
+            except ProcessEnded as ended:
+                raise CompilationError(ended.finished) from None
         if reply.outcome != "ok":
             raise CompilationError(Finished(reply.outcome, reply.error))
         return reply
 
     @contextlib.contextmanager
-    def _worker(self) -> Iterator[_Worker]:
+    def _worker(self) -> Iterator[KeptProcess]:
         worker = self._idle.get()
         try:
             yield worker
         finally:
             self._idle.put(worker)
-
-
-class _Worker:
-    """One compiling process at a time: a new one where the last one died."""
-
-    def __init__(self, memory_bytes: int) -> None:
-        self._memory_bytes = memory_bytes
-        self._process: PythonProcess | None = None
-        self._requests_left = 0
-
-    def call(self, request: KernelRequest | RuntimeRequest, timeout_s: float) -> Reply:
-        if self._process is None or not self._process.is_running or self._requests_left == 0:
-            self.close()
-            self._process, self._requests_left = self._start(), _REQUESTS_PER_WORKER
-        self._requests_left -= 1
-        try:
-            return self._process.call(carry_out, request, timeout_s=timeout_s)
-        except ProcessEnded as ended:
-            raise CompilationError(ended.finished) from None
-        except BaseException:
-            self.close()  # Ctrl-C: its answer would be taken for that to the next request
-            raise
-
-    def interrupt(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-
-    def close(self) -> None:
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-
-    def _start(self) -> PythonProcess:
-        return PythonProcess(
-            memory_bytes=self._memory_bytes,
-            # Whether an extent is constant is an estimate of the search; without the variable, Halide refuses to compile
-            # an unrolled loop whose extent it cannot prove to be constant.
-            environment={"HL_PERMIT_FAILED_UNROLL": "1"},
-        )
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from halidegym.native._core import TransformSpace
 
@@ -14,6 +14,7 @@ class PlanRating(NamedTuple):
     info: dict[str, Any]
 
 
+@runtime_checkable
 class PlanCosts(Protocol):
     """The costs of plans of a transform, and of the one that they are compared with."""
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from halidegym.envs.arguments import action_index, check_no_options
 from halidegym.envs.rewards.base import RewardForm
-from halidegym.envs.transform.costs import PlanCosts
+from halidegym.envs.transform.costs import PlanCosts, name_of
 from halidegym.envs.transform.plan_task import Baseline, Observation, PlanState, PlanTask, indented
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState
 
@@ -233,8 +233,18 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
 
         Returns:
             The observation and the information there, as `reset` does.
+
+        Raises:
+            InvalidParameter: it is of an environment of other sizes.
         """
-        return self._go_to(state.space_index, state.state)
+        index, spaces = state.space_index, self.task.spaces
+        given = name_of(state.state.space)
+        if index >= len(spaces) or name_of(spaces[index]) != given:
+            raise InvalidParameter(
+                f"the state is of {given}, which is not what is planned here; give one of an environment with equal "
+                "arguments"
+            )
+        return self._go_to(index, state.state)
 
     def close(self) -> None:
         """Free what the costs hold."""
@@ -264,5 +274,5 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
 
     def _look(self) -> tuple[Observation, dict[str, Any]]:
         observation, num_legal = self._view.look(self._state)
-        self._mask = observation["action_mask"]
+        self._mask = observation["action_mask"].copy()  # the observation belongs to the caller
         return observation, {"action_mask": self._mask.copy(), "num_legal_decisions": num_legal}

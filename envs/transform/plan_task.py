@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -73,12 +73,16 @@ class PlanTask:
         self.spaces, others = (
             tuple(
                 TransformSpace(size, space=space, order="first", lanes=lanes, context=context)
-                for size in (sizes if isinstance(sizes, Sequence) else (sizes,))
+                for size in (sizes if isinstance(sizes, Iterable) and not isinstance(sizes, str) else (sizes,))
             )
             for sizes in (n, room)
         )
         if not self.spaces:
             raise InvalidParameter("n=() has no size: give one, such as 1024, or several")
+        if costs is not None and not isinstance(costs, PlanCosts):
+            raise InvalidParameter(
+                f"costs={shown(costs)} have not the methods of PlanCosts; give such, or None for the model"
+            )
         self.view = TransformView(self.spaces + others, estimates=estimates)
         self.estimates = estimates
         self.costs: PlanCosts = ModelCosts() if costs is None else costs

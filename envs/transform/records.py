@@ -96,8 +96,10 @@ class TransformReplay:
         missing: Literal["error", "cost_model"] = "error",
         model: Callable[[str], float] | None = None,
     ) -> None:
-        if missing not in ("error", "cost_model") or (missing == "cost_model" and model is None):
-            raise InvalidParameter(f'missing={missing!r}: use "error", or "cost_model" together with model=...')
+        if missing not in ("error", "cost_model"):
+            raise InvalidParameter(f'missing={missing!r}: use "error" or "cost_model"')
+        if missing == "cost_model" and model is None:
+            raise InvalidParameter(f"missing={missing!r} needs a model to ask; give model=...")
         self.key = TransformProblemKey(n, space) if lanes is None else TransformProblemKey(n, space, tuple(lanes))
         self._model = model if missing == "cost_model" else None
         if isinstance(database, str | os.PathLike):

@@ -7,9 +7,10 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
-from halidegym.envs.processes.isolated import PythonProcess
+from halidegym.envs.processes.confined import ProcessEnded
+from halidegym.envs.processes.isolated import KeptProcess, ProcessFailed
 from halidegym.envs.timing.database import Key, Record, TimingDatabase
 from halidegym.envs.timing.machine import measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, median_interval
@@ -99,7 +100,13 @@ class TransformTimer:
         self._unwritten: list[Record] = []
         # The best plans so far, and the evaluation after which they are timed again.
         self._to_repeat: dict[str, int] = {}
-        self._process: PythonProcess | None = None
+        self._process = KeptProcess(memory_bytes=_WORKER_MEMORY)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a TransformTimer has a process, and cannot be copied or pickled; make another, as env.spec.make() does for an "
+            "environment"
+        )
 
     def __enter__(self) -> TransformTimer:
         return self
@@ -115,6 +122,7 @@ class TransformTimer:
         Raises:
             InvalidParameter: the text is no plan of this size, or needs vectors that this machine lacks.
             InternalError: its output is wrong.
+            ProcessFailed: the process that times it died.
             DatabaseError: it cannot be recorded.
         """
         known = self._plans.get(plan)
@@ -196,9 +204,7 @@ class TransformTimer:
         try:
             self.flush()
         finally:
-            if self._process is not None:
-                self._process.close()
-                self._process = None
+            self._process.close()
             if self._database is not None and self._owns_database:
                 self._database.close()
 
@@ -254,9 +260,12 @@ class TransformTimer:
             )
 
     def _call(self, function: Callable[..., T], *args: object) -> T:
-        if self._process is None:
-            self._process = PythonProcess(memory_bytes=_WORKER_MEMORY)
-        return self._process.call(function, self.reference.n, self.reference.text, *args)
+        try:
+            return self._process.call(function, self.reference.n, self.reference.text, *args)
+        except ProcessEnded as ended:
+            raise ProcessFailed(
+                f"The process that times plans of {self.reference.n} elements ended: {ended}. The next plan gets another one"
+            ) from None
 
 
 def _microseconds(timed: TimedPlan) -> float:

@@ -146,6 +146,7 @@ void bind_transform_space(py::module_ &m) {
     py::class_<TransformSpace> space(m, "TransformSpace", "Plans of a Fourier transform, as a space to search.");
 
     state.def_property_readonly("text", &TransformState::text, "The plan, with a ? for each open problem.")
+        .def_property_readonly("space", &TransformState::space, "That it is a plan of.")
         .def_property_readonly(
             "plan", [](const TransformState &state) { return state.plan().text(); },
             "The text of the plan, with the fallback for all that is open.")
@@ -277,12 +278,13 @@ private:
 
 // What environments see of plans, and what their actions mean.
 struct TransformView {
+    std::vector<TransformSpace> spaces;
     TransformActions actions;
     py::ssize_t rows;
     bool estimates;
 };
 
-TransformView make_view(const std::vector<TransformSpace> &spaces, bool estimates) {
+TransformView make_view(std::vector<TransformSpace> spaces, bool estimates) {
     int rows = 0;
     for (const TransformSpace &space : spaces) {
         if (space.order() != DerivationOrder::First) {
@@ -290,13 +292,14 @@ TransformView make_view(const std::vector<TransformSpace> &spaces, bool estimate
         }
         rows = std::max(rows, space.max_depth());
     }
-    return {TransformActions(spaces), rows, estimates};
+    TransformActions actions(spaces);
+    return {std::move(spaces), std::move(actions), rows, estimates};
 }
 
 void bind_transform_view(py::module_ &m) {
-    py::class_<TransformView>(m, "TransformView",
-                              "What environments see of plans, and what their actions mean; for one or more spaces.")
-        .def(py::init(&make_view), py::arg("spaces"), py::kw_only(), py::arg("estimates") = true)
+    py::class_<TransformView> view(
+        m, "TransformView", "What environments see of plans, and what their actions mean; for one or more spaces.");
+    view.def(py::init(&make_view), py::arg("spaces"), py::kw_only(), py::arg("estimates") = true)
         .def_property_readonly("actions",
                                [](const TransformView &view) {
                                    py::list names;
@@ -338,7 +341,12 @@ void bind_transform_view(py::module_ &m) {
                 const auto taken = view.actions.take(space.closure().choices(id), action);
                 return py::make_tuple(space.apply(state, space.decision(state, taken.choice)), taken.is_legal);
             },
-            py::arg("state"), py::arg("action"));
+            py::arg("state"), py::arg("action"))
+        .def(py::pickle([](const TransformView &pickled) { return py::make_tuple(pickled.spaces, pickled.estimates); },
+                        [](const py::tuple &pickled) {
+                            return make_view(pickled[0].cast<std::vector<TransformSpace>>(), pickled[1].cast<bool>());
+                        }));
+    def_copies(view);
 }
 
 }  // namespace

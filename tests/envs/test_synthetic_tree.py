@@ -96,6 +96,8 @@ def test_gymnasium_checks(arguments: dict[str, object]) -> None:
 
 def test_an_episode_along_the_optimum() -> None:
     env = SyntheticTreeEnv(tree_seed=3, render_mode="ansi")
+    with pytest.raises(gym.error.ResetNeeded):
+        env.step(0)
     observation, _ = env.reset()
     cost, actions = SyntheticTree(seed=3).optimum()
     for action in actions:

@@ -10,7 +10,7 @@ import yaml
 
 from halidegym.native._core import InvalidParameter
 from halidegym.training.data.collect import DataSettings
-from halidegym.training.settings import CONFIGS, load_settings
+from halidegym.training.settings import CONFIGS, TrainingSettings, load_settings
 
 
 def content() -> dict[str, Any]:
@@ -92,3 +92,8 @@ def test_settings_that_are_given_twice_are_named(tmp_path: Path) -> None:
 def test_a_file_that_is_missing_is_named_with_the_shipped_ones() -> None:
     with pytest.raises(InvalidParameter, match=r"nowhere\.yaml: No such file.* data, data-smoke"):
         load_settings(DataSettings, "nowhere.yaml")
+
+
+def test_no_more_threads_than_cores_are_used() -> None:
+    assert 1 <= TrainingSettings(seed=0, threads=100_000).num_threads == TrainingSettings(seed=0).num_threads
+    assert TrainingSettings(seed=0, threads=1).num_threads == 1

@@ -57,7 +57,9 @@ class ScheduleVecEnv(VecEnv):
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]) -> None:
         native = envs.unwrapped
         if not isinstance(native, HalideScheduleVector):
-            raise InvalidParameter(f'envs={envs} is no native vector: use gym.make_vec("HalideSchedule-v0", ...)')
+            raise InvalidParameter(
+                f'envs={envs} is no native vector of schedules: use gym.make_vec("HalideSchedule-v0", ...)'
+            )
         if native.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP or not native.copy:
             raise InvalidParameter(
                 f"envs={envs} must copy what it returns, and reset in the step that ends an episode: use "

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from halidegym.agents.learned.network_config import NetworkConfig
-from halidegym.native._core import FormatError
+from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtProblem, digest
 from halidegym.training.imitation.examples import Examples, replay
@@ -177,7 +177,15 @@ class _Imitation:
 
 
 def device_of(name: str) -> torch.device:
-    """The device of this name; "auto" for a GPU where there is one."""
+    """The device of this name; "auto" for a GPU where there is one.
+
+    Raises:
+        InvalidParameter: there is none that this torch can use.
+    """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InvalidParameter(
+            f"device={name!r}: torch {torch.__version__} finds no GPU here; give auto or cpu, or install a build for GPUs"
+        )
     return torch.device(name)

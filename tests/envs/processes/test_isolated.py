@@ -6,14 +6,27 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from halidegym.envs.processes.confined import ProcessEnded
-from halidegym.envs.processes.isolated import ProcessFailed, PythonProcess, run_isolated
+from halidegym.envs.processes.isolated import KeptProcess, ProcessFailed, PythonProcess, run_isolated
 from halidegym.native._core import InvalidParameter
-from isolated_functions import add, crash, input_is_empty, name_of_a_func, refuse, take, work
+from isolated_functions import (
+    add,
+    crash,
+    die,
+    die_the_first_time,
+    input_is_empty,
+    name_of_a_func,
+    refuse,
+    take,
+    wait_after_a_sign,
+    work,
+)
 from processes_for_tests import all_end, children_of
 
 
@@ -53,6 +66,43 @@ def test_memory_and_time_have_an_end() -> None:
         run_isolated(take, 1 << 50)
     with PythonProcess() as process, pytest.raises(ProcessEnded, match="still running after 1 s"):
         process.call(time.sleep, 1000, timeout_s=1.0)
+
+
+def test_a_kept_process_is_replaced_when_it_has_died_or_served_enough() -> None:
+    process = KeptProcess(calls=2)
+    first, second, third = (process.call(os.getpid) for _ in range(3))
+    assert first == second != third
+    os.kill(third, signal.SIGKILL)
+    assert process.call(os.getpid) not in (first, third)
+    with pytest.raises(InvalidParameter, match="refused there"):
+        process.call(refuse)
+    process.close()
+
+
+def test_a_call_that_somebody_kills_is_made_once_more(tmp_path: Path) -> None:
+    process = KeptProcess()
+    assert process.call(die_the_first_time, tmp_path / "was-here") == "survived"
+    with pytest.raises(ProcessEnded, match="died of SIGKILL"):
+        process.call(die)
+    with pytest.raises(ProcessEnded, match="died of SIGSEGV"):
+        process.call(crash, "once is enough")
+    process.close()
+
+
+def test_a_call_that_is_interrupted_is_not_made_again(tmp_path: Path) -> None:
+    process, begun = KeptProcess(), tmp_path / "begun"
+
+    def interrupt() -> None:
+        while not begun.exists():
+            time.sleep(0.01)
+        process.interrupt()
+
+    other = threading.Thread(target=interrupt)
+    other.start()
+    with pytest.raises(ProcessEnded, match="died of SIGKILL"):
+        process.call(wait_after_a_sign, begun)
+    other.join()
+    process.close()
 
 
 def test_processes_end_with_the_one_that_started_them() -> None:

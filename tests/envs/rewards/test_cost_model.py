@@ -89,6 +89,21 @@ def test_greedy_search_runs_once_a_problem(arguments: dict[str, Any], monkeypatc
         assert len(searches) == 1
 
 
+def test_what_cannot_be_rated_or_restored_is_refused() -> None:
+    env, other = bare(), bare(pipelines_for_tests.hist)
+    env.reset(seed=0)
+    other.reset(seed=0)
+    with pytest.raises(_core.InvalidParameter, match="is not complete: decisions are still to be made"):
+        CostModelReward(env).rate(env.state)
+    with pytest.raises(_core.InvalidParameter, match="the state is of 'hist', and not of 'blur'"):
+        env.restore_state(other.clone_state())
+    same = bare()
+    same.reset(seed=0)
+    env.restore_state(same.clone_state())
+    with pytest.raises(_core.InvalidParameter, match="reward=.*is none; give a Reward"):
+        ScheduleReward(env, lambda *_: 1.0)  # type: ignore[arg-type]
+
+
 def test_a_restored_environment_rates_by_the_baseline_of_its_problem() -> None:
     env = bare([pipelines_for_tests.blur, pipelines_for_tests.hist])
     _, info = env.reset(seed=0)

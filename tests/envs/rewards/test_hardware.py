@@ -101,6 +101,18 @@ def test_a_failed_schedule_gets_the_penalty_and_the_episode_ends(problem: Schedu
         HardwareTimingReward(env, timer=FixedTimer(), failure_speedup=0.0)
 
 
+def test_a_baseline_that_fails_later_is_not_the_schedules_fault(problem: SchedulingProblem) -> None:
+    """What was known of it before counts: it was timed once."""
+    timer = FixedTimer(seconds=1.0)
+    timer.timing = dataclasses.replace(timer.baseline, samples_s=(0.25,))
+    killed = Timing("crash", (), 0.0, "the compiler: died of SIGKILL")
+    timer.compare = lambda *_, **__: Comparison(math.nan, math.nan, math.nan, timer.timing, killed)  # type: ignore[method-assign]
+    reward, info = episode(
+        HardwareTimingReward(gym.make("HalideSchedule-v0", pipeline=problem), "speedup", timer=timer)
+    )
+    assert reward == info["measured_speedup"] == 4.0
+
+
 def test_a_baseline_that_fails_is_an_error(problem: SchedulingProblem) -> None:
     timer = FixedTimer()
     timer.baseline = Timing("timeout", (), 0.0, "still running")

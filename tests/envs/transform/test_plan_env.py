@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 from typing import Any
@@ -178,7 +179,8 @@ def test_render() -> None:
     ("arguments", "message"),
     [
         ({"n": ()}, "has no size"),
-        ({"n": "64"}, "n='6' is out of range"),
+        ({"n": "64"}, "n='64' is out of range"),
+        ({"costs": 3}, "costs=3 have not the methods of PlanCosts"),
         ({"n": 11}, "prime factor 11"),
         ({"baseline": 0}, "baseline=0"),
         ({"baseline": "split 2 inplace (?) (codelet 4)"}, "open problems"),
@@ -193,6 +195,27 @@ def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
         TransformPlanEnv(**arguments)
 
 
+def test_sizes_may_be_an_array() -> None:
+    env = TransformPlanEnv(np.array([64, 128]))  # type: ignore[arg-type]
+    assert [space.n for space in env.task.spaces] == [64, 128]
+
+
+def test_the_mask_stays_when_the_caller_changes_the_observation() -> None:
+    env = TransformPlanEnv(64)
+    observation, _ = env.reset(seed=0)
+    before = env.action_masks()
+    observation["action_mask"] *= 0
+    assert before.any() and (env.action_masks() == before).all()
+
+
+def test_copies_go_on_by_themselves() -> None:
+    env = TransformPlanEnv(64)
+    env.reset(seed=0)
+    for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        other.step(0)
+        assert other.state.is_complete and not env.state.is_complete
+
+
 def test_bad_calls() -> None:
     env = TransformPlanEnv(16)
     with pytest.raises(gym.error.ResetNeeded):
@@ -200,6 +223,10 @@ def test_bad_calls() -> None:
     with pytest.raises(InvalidParameter, match="reset has no options"):
         env.reset(options={"n": 3})
     env.reset(seed=0)
+    for other in (TransformPlanEnv(32), TransformPlanEnv(16, space="wide")):
+        other.reset(seed=0)
+        with pytest.raises(InvalidParameter, match="is not what is planned here"):
+            env.restore_state(other.clone_state())
     with pytest.raises(InvalidParameter, match="not an integer"):
         env.step(0.5)  # type: ignore[arg-type]
     env.step(0)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import math
+import os
+import signal
 import statistics
 from pathlib import Path
 
@@ -12,15 +15,19 @@ import pytest
 
 from halidegym.agents import DynamicProgramming
 from halidegym.agents.spaces import SpaceSolution
+from halidegym.envs.processes.isolated import ProcessFailed
 from halidegym.envs.timing.database import DatabaseError, TimingDatabase
 from halidegym.envs.timing.measurements import median_interval
 from halidegym.envs.timing.timers import Unrecorded
+from halidegym.envs.transform import measuring
 from halidegym.envs.transform.measuring import TimedPlan
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.records import TransformReplay, comparison_of
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.envs.transform.timer import TransformTimer
 from halidegym.native._core import FormatError, InternalError, InvalidParameter, TransformSpace, available_lanes
+from isolated_functions import die
+from processes_for_tests import children_of
 
 GOOD = TransformPlan(256, "split 4 inplace (codelet 1) (codelet 1)")
 SLOW = (
@@ -138,6 +145,23 @@ def test_a_wrong_output_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(timer, "_call", lambda *_: [TimedPlan((), (), 0.5, 0.0)])
         with pytest.raises(InternalError, match="wrong: relative error"):
             timer.cost(SLOW)
+
+
+def test_a_process_that_died_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = set(children_of(os.getpid()))
+    with TransformTimer(GOOD) as timer:
+        timer.cost(GOOD.text)
+        (process,) = set(children_of(os.getpid())) - others
+        os.kill(process, signal.SIGKILL)
+        assert timer.cost(SLOW) > 0
+        monkeypatch.setattr(measuring, "time_plans", die)
+        with pytest.raises(ProcessFailed, match="times plans of 256 elements ended: died of SIGKILL"):
+            timer.cost("split 16 inplace (codelet 1) (codelet 1)")
+
+
+def test_timers_are_not_copied() -> None:
+    with TransformTimer(GOOD) as timer, pytest.raises(TypeError, match="cannot be copied"):
+        copy.deepcopy(timer)
 
 
 def test_bad_input_is_refused(tmp_path: Path) -> None:

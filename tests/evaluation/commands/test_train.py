@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from torch import cuda
 
 from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.learned.policy_file import load_policy_file
@@ -154,6 +155,9 @@ def test_learning_from_rewards_that_was_killed_goes_on_with_the_same_curve(
     ("change", "message"),
     [
         ({"clips": 0.2}, "clips is no setting"),
+        pytest.param(
+            {"device": "cuda"}, "finds no GPU here", marks=pytest.mark.skipif(cuda.is_available(), reason="has one")
+        ),
         ({"batch": 12}, "batch=12 does not divide"),
         ({"pipelines": ["random-test-v1/0"]}, "random-test-v1/0 is held out"),
         ({"weights": "nowhere.weights"}, "nowhere.weights"),
@@ -203,6 +207,17 @@ def test_other_settings_do_not_go_on_in_the_same_folder(imitated: Path, data: Pa
     result = halidegym("imitate", "--config", path, "--data", data, "--output", imitated)
     assert result.exit_code == 2
     assert "written with other settings: batch=8, now 16" in " ".join(result.output.split())
+
+
+def test_a_policy_that_is_missing_is_named_with_the_shipped_ones(data: Path, tmp_path: Path) -> None:
+    result = halidegym("expert", "--data", data, "--policy", "nowhere", "--output", tmp_path / "run")
+    assert result.exit_code == 2
+    assert "There is no policy 'nowhere': give one of default, favourites" in " ".join(result.output.split())
+
+
+def test_a_folder_that_cannot_be_made_is_named(data: Path) -> None:
+    result = halidegym("imitate", "--data", data, "--output", "/proc/nowhere")
+    assert result.exit_code == 2 and result.output.startswith("Error: /proc/nowhere: ")
 
 
 def test_data_are_told_of_when_missing(tmp_path: Path) -> None:
