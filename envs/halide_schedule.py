@@ -323,12 +323,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         self._turn.begin()
         try:
             index, problem = state.problem_index, self._prepared[state.problem_index]
-            own, others = problem.space, state.state.space
-            if others is not own and others.problem.identity_bytes() != own.problem.identity_bytes():
-                raise _core.InvalidParameter(
-                    f"the state is of {others.problem.name!r}, and not of {own.problem.name!r} as it is here; give one of "
-                    "an environment with equal arguments"
-                )
+            problem.check_has(state.state)
             return self._go_to(index, problem, state.state, state.is_over, self._native.evaluations)
         finally:
             self._turn.end()

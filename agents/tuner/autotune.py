@@ -195,4 +195,5 @@ def _finalist(entry: Ranked, setting: SchedulingProblem) -> Finalist:
         low=entry.low,
         high=entry.high,
         run_time=entry.run_time,
+        larger_inputs=entry.larger_inputs,
     )

@@ -23,6 +23,7 @@ class Finalist:
         speedup: how many times as fast as the baseline.
         low, high: an interval that covers it with a confidence of 90 % or more.
         run_time: seconds per run.
+        larger_inputs: which inputs it asks more of than the pipeline itself; see `Timing`.
     """
 
     kind: str
@@ -34,6 +35,7 @@ class Finalist:
     low: float
     high: float
     run_time: float
+    larger_inputs: str = ""
 
 
 @dataclass(frozen=True)

@@ -50,13 +50,14 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A schedule and how many times as fast as the baseline it is, with an interval and its seconds."""
+    """A schedule and how many times as fast as the baseline it is, with an interval, its seconds, and its larger inputs."""
 
     proposal: Proposal
     speedup: float
     low: float
     high: float
     run_time: float
+    larger_inputs: str = ""
 
 
 class Run:
@@ -202,13 +203,13 @@ class Run:
         schedules = [Schedule.from_state(self._problem, proposal.state) for proposal in others]
         first = Schedule.from_state(self._problem, favourite.state)
         *results, base = decide(self._timer, self._problem, [*schedules, self._base], first)
-        ranked = [Ranked(favourite, 1 / base.ratio, 1 / base.high, 1 / base.low, base.b.median_s)]
+        ranked = [Ranked(favourite, 1 / base.ratio, 1 / base.high, 1 / base.low, base.b.median_s, base.b.larger_inputs)]
         for proposal, result in zip(others, results, strict=True):
             ratio, low, high = result.ratio / base.ratio, result.low / base.high, result.high / base.low
-            ranked.append(Ranked(proposal, ratio, low, high, result.a.median_s))
+            ranked.append(Ranked(proposal, ratio, low, high, result.a.median_s, result.a.larger_inputs))
         self.baseline_time = base.a.median_s
         if self.trials.done and self.trials.done[0].proposal is self._baseline:
-            ranked.append(Ranked(self._baseline, 1.0, 1.0, 1.0, base.a.median_s))
+            ranked.append(Ranked(self._baseline, 1.0, 1.0, 1.0, base.a.median_s, base.a.larger_inputs))
         return sorted((entry for entry in ranked if entry.speedup > 0), key=lambda entry: -entry.speedup)
 
     def _show(self) -> None:
@@ -219,5 +220,10 @@ class Run:
 def _ranked(trial: Trial, baseline_time: float | None) -> Ranked:
     comparison = trial.comparison
     return Ranked(
-        trial.proposal, comparison.ratio, comparison.low, comparison.high, (baseline_time or 0.0) / comparison.ratio
+        trial.proposal,
+        comparison.ratio,
+        comparison.low,
+        comparison.high,
+        (baseline_time or 0.0) / comparison.ratio,
+        comparison.a.larger_inputs,
     )

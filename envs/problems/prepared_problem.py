@@ -39,6 +39,19 @@ class PreparedProblem:
         if greedy_cost is not None:
             self.greedy_cost = greedy_cost
 
+    def check_has(self, state: _core.State) -> None:
+        """Check that a state is of this problem, or of an equal one.
+
+        Raises:
+            InvalidParameter: it is of another one.
+        """
+        own, others = self.space, state.space
+        if others is not own and others.problem.identity_bytes() != own.problem.identity_bytes():
+            raise _core.InvalidParameter(
+                f"the state is of {others.problem.name!r}, and not of {own.problem.name!r} as it is here; give one of an "
+                "environment with equal arguments"
+            )
+
     @property
     def greedy(self) -> _core.Solution:
         """What greedy search with the cost model finds; searched for when it is first asked for.

@@ -13,6 +13,7 @@ from pathlib import Path
 from halidegym.envs.processes.files import ScratchFolder
 from halidegym.envs.timing.compiler import Compiler, CompileTimes
 from halidegym.envs.timing.kernel import KernelFailed
+from halidegym.envs.timing.trusted import Trusted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Bench:
 
     Attributes:
         owner: the process that made it. A fork of it has neither the threads nor the processes.
-        trusted: the folder with the trusted outputs, by the identity of the problem.
+        trusted: what schedules are compared with, by the identity of the problem.
         inputs: the files with the inputs, likewise.
     """
 
@@ -41,7 +42,7 @@ class Bench:
         self.compiler = Compiler(compilers)
         # The kernel ends processes with the thread that started them, so the threads stay as long as the compilers.
         self.pool = ThreadPoolExecutor(compilers)
-        self.trusted: dict[str, Path] = {}
+        self.trusted: dict[str, Trusted] = {}
         self.inputs: dict[str, list[str]] = {}
         self._scratch = ScratchFolder()
         self._count = itertools.count()

@@ -5,15 +5,19 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.envs.processes.confined import RUNNER, ConfinedProcess, Finished, ProcessEnded
 from halidegym.envs.timing.measurements import Outcome, TimingSettings
+
+Regions: TypeAlias = Mapping[str, tuple[tuple[int, int], ...]]
+"""By the name of an input, the minimum and the extent of each dimension."""
 
 _MIN_SAMPLES = 5
 _LONGEST_PAUSE_S = 0.05
@@ -26,12 +30,14 @@ class KernelFailed(Exception):  # noqa: N818 - says what happened
     Attributes:
         outcome: what of it.
         error: its last words.
+        larger_inputs: see `Timing`.
     """
 
-    def __init__(self, outcome: Outcome, error: str) -> None:
+    def __init__(self, outcome: Outcome, error: str, larger_inputs: str = "") -> None:
         super().__init__(error)
         self.outcome: Outcome = outcome
         self.error = error
+        self.larger_inputs = larger_inputs
 
     @classmethod
     def of(cls, finished: Finished) -> KernelFailed:
@@ -112,21 +118,30 @@ class RunningKernel:
         description = self._ask(f"write {_quoted(directory)}", "outputs")
         return [_read_output(directory, output) for output in description.split(";")]
 
-    def check(self, directory: Path, *, rounding: int = 0) -> None:
+    def inputs(self) -> Regions:
+        """The inputs as they are: of the estimated sizes, and larger where the schedule asks for more."""
+        regions = {}
+        for text in filter(None, self._ask("inputs", "inputs").split(";")):
+            *numbers, name = text.split(" ")
+            bounds = list(map(int, numbers))
+            regions[name] = tuple(zip(bounds[::2], bounds[1::2], strict=True))
+        return regions
+
+    def check(self, directory: Path, *, is_exact: bool = False) -> None:
         """Compare the outputs of the last run with those that `outputs` left in a directory.
 
         Args:
             directory: where they are.
-            rounding: how far integers may be from those.
+            is_exact: whether the pipeline computes with integers alone, whose results are the same in every order.
 
         Raises:
             KernelFailed: they are not the same.
         """
         tolerance = self._settings.tolerance
-        answer = self._ask(f"check {_quoted(directory)} {tolerance!r} {tolerance!r} {rounding}", "points")
+        answer = self._ask(f"check {_quoted(directory)} {tolerance!r} {tolerance!r} {int(not is_exact)}", "points")
         counts, _, example = answer.partition(": ")
         differing, _, total = counts.split()
-        if int(differing) > self._settings.differing_fraction * int(total):
+        if int(differing) > (0 if is_exact else self._settings.differing_fraction * int(total)):
             raise KernelFailed(
                 "wrong_output", f"{differing} of {total} points differ from the trusted schedule: {example}"
             )

@@ -38,9 +38,10 @@ class TimingSettings:
             the machine stood still meanwhile: it took three times as long as the shortest, and a tenth of a second more.
         flush_bytes: other memory to touch before each sample, which is then a single run; 0 to measure with warm caches.
         verify: whether outputs are compared with those of the trusted schedule.
-        tolerance: how far floats may be from those, relative to 1 + |value|. Integers must be equal, or at most one apart
-            if the pipeline computes with floats on the way.
-        differing_fraction: of the points, may be further off: rounding can tip a comparison in the pipeline.
+        tolerance: how far floats may be from those, relative to |value| and the largest magnitude of the output together,
+            of which 1 counts at most and 0.0001 at least. Integers may be one apart if the pipeline computes with floats on
+            the way; else all must be equal.
+        differing_fraction: of the points, may be further off if it does: rounding can tip a comparison in the pipeline.
         timeout_s: seconds after which a run counts as hung.
         compile_timeout_s: likewise for the compilation.
         memory_bytes: address space that a run may have.
@@ -117,6 +118,8 @@ class Timing:
         run_s: seconds from starting the runner to the last sample, verification included, waiting for a turn not.
         is_estimate: True if the cost model made it up, where a recording had none.
         relative_error: of its output, in the Euclidean norm; None where outputs were compared number by number, or not.
+        larger_inputs: which inputs the schedule asks more of than the pipeline itself, and how much, in words; empty if
+            none. It was given that much, and compiled code refuses to run on less.
     """
 
     outcome: Outcome
@@ -132,6 +135,7 @@ class Timing:
     run_s: float = 0.0
     is_estimate: bool = False
     relative_error: float | None = None
+    larger_inputs: str = ""
 
     @property
     def undisturbed_s(self) -> tuple[float, ...]:

@@ -25,6 +25,7 @@ from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample
 from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.machine import check_runs_here, compiling, measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Outcome, Timing, TimingSettings
+from halidegym.envs.timing.trusted import Trusted
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of, without_drift
 from halidegym.native import _core
 from halidegym.native.checks import INT32_MAX, check_at_least
@@ -164,7 +165,12 @@ class Stopwatch:
         even = without_drift([entrant.turns for entrant in entrants])
         return [
             self._timing(
-                problem, kernel, [Sample(s, disturbed, s) for s, disturbed in turns], entrant.failure, entrant.run_s
+                problem,
+                kernel,
+                [Sample(s, disturbed, s) for s, disturbed in turns],
+                entrant.failure,
+                entrant.run_s,
+                entrant.larger_inputs,
             )
             for kernel, entrant, turns in zip(kernels, entrants, even, strict=True)
         ]
@@ -213,14 +219,10 @@ class Stopwatch:
         with contextlib.ExitStack() as stack:
             kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, [baseline, *schedules])]
             (base_kernel, base), *others = self._race(problem, kernels, rounds, precision, worth, by_work)
-            baseline_timing = self._timing(problem, base_kernel, base.counted, base.failure, base.run_s)
+            baseline_timing = self._timing_of(problem, base_kernel, base)
             return [
-                Comparison(
-                    *ratio_of(other.turns, base.turns),
-                    self._timing(problem, other_kernel, other.counted, other.failure, other.run_s),
-                    baseline_timing,
-                )
-                for other_kernel, other in others
+                Comparison(*ratio_of(other.turns, base.turns), self._timing_of(problem, kernel, other), baseline_timing)
+                for kernel, other in others
             ]
 
     def run(self, problem: SchedulingProblem, schedule: ScheduleLike) -> list[NDArray[np.generic]]:
@@ -259,7 +261,7 @@ class Stopwatch:
                 if kernel.failure is not None:
                     raise kernel.failure
                 with self._running(problem, kernel) as running:
-                    running.outputs(directory)
+                    self._bench.trusted[key] = Trusted.of(problem, running, directory)
             except KernelFailed as failed:
                 reason = failed.error.strip().rstrip(".")
                 raise _core.Error(
@@ -267,7 +269,6 @@ class Stopwatch:
                     f"{reason}. Mend the pipeline or its estimates, give it more time or memory, or do not verify "
                     "(verify=False, or --no-verify)."
                 ) from None
-        self._bench.trusted[key] = directory
 
     def _compiled(
         self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]
@@ -316,19 +317,19 @@ class Stopwatch:
         return self._bench.inputs[key]
 
     def _time(self, problem: SchedulingProblem, kernel: Kernel) -> Timing:
-        failure, taken, run_s = kernel.failure, list[Sample](), 0.0
+        failure, taken, run_s, larger = kernel.failure, list[Sample](), 0.0, ""
         if failure is None:
             with measuring():
                 begin = time.perf_counter()
                 try:
                     with self._running(problem, kernel) as running:
-                        self._check(problem, running)
+                        larger = self._check(problem, running)
                         taken = running.samples()
                         self._check(problem, running)
                 except KernelFailed as failed:
                     failure = failed
                 run_s = time.perf_counter() - begin
-        return self._timing(problem, kernel, taken, failure, run_s)
+        return self._timing(problem, kernel, taken, failure, run_s, larger)
 
     def _entrant(self, problem: SchedulingProblem, kernel: Kernel, by_work: bool = False) -> Entrant:
         start, check = functools.partial(self._running, problem, kernel), functools.partial(self._check, problem)
@@ -357,9 +358,11 @@ class Stopwatch:
                         entrant.take_turn()
         return list(zip(kernels, entrants, strict=True))
 
-    def _check(self, problem: SchedulingProblem, running: RunningKernel) -> None:
-        if self.settings.verify:
-            running.check(self._bench.trusted[_identity(problem)], rounding=int(_computes_with_floats(problem)))
+    def _check(self, problem: SchedulingProblem, running: RunningKernel) -> str:
+        return self._bench.trusted[_identity(problem)].check(running) if self.settings.verify else ""
+
+    def _timing_of(self, problem: SchedulingProblem, kernel: Kernel, entrant: Entrant) -> Timing:
+        return self._timing(problem, kernel, entrant.counted, entrant.failure, entrant.run_s, entrant.larger_inputs)
 
     def _timing(
         self,
@@ -368,6 +371,7 @@ class Stopwatch:
         taken: Sequence[Sample],
         failure: KernelFailed | None,
         run_s: float,
+        larger_inputs: str,
     ) -> Timing:
         counted = [] if failure is not None else taken
         return Timing(
@@ -382,16 +386,10 @@ class Stopwatch:
             halide_s=kernel.times.halide_s,
             link_s=kernel.times.link_s,
             run_s=run_s,
+            larger_inputs=larger_inputs if failure is None else failure.larger_inputs,
         )
 
 
 def _identity(problem: SchedulingProblem) -> str:
     """Of the algorithm itself: problems with different arithmetic can be equal."""
     return hashlib.sha256(problem.to_bytes()).hexdigest()
-
-
-def _computes_with_floats(problem: SchedulingProblem) -> bool:
-    """Whether the order of float operations, which is the compiler's choice, can tip the rounding to an integer."""
-    # Rows of the histogram are operations, columns types, the last two of them floats
-    # (docs/specification/function-dag.md, section 9.1).
-    return any(stage.features[7:175].reshape(-1, 7)[:, 5:].any() for stage in problem.stages)

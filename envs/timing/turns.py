@@ -33,21 +33,23 @@ class Entrant:
 
     Attributes:
         start: runs the kernel in a new process.
-        check: compares its output with the expected one.
+        check: compares its output with the expected one, and says which inputs are larger than the pipeline's own.
         by_work: whether its turns count by the seconds in which cores worked for it, whether they were disturbed or not.
         failure: why it does not run, or not any more.
         samples: all that were taken.
         turns: its turns; empty if it failed.
         run_s: seconds that it took, all in all.
+        larger_inputs: what `check` said.
     """
 
     start: Callable[[], RunningKernel]
-    check: Callable[[RunningKernel], None]
+    check: Callable[[RunningKernel], str]
     by_work: bool = False
     failure: KernelFailed | None = None
     samples: list[Sample] = dataclasses.field(default_factory=list)
     turns: list[Turn] = dataclasses.field(default_factory=list)
     run_s: float = 0.0
+    larger_inputs: str = ""
 
     def take_turn(self) -> None:
         """Take a few samples, of which the least undisturbed one counts; then check the output."""
@@ -57,7 +59,7 @@ class Entrant:
         try:
             with self.start() as running:
                 taken = _samples(running)
-                self.check(running)
+                self.larger_inputs = self.check(running)
             self.samples.extend(taken)
             if self.by_work:
                 self.turns.append((min(sample.work_s for sample in taken), False))

@@ -71,11 +71,8 @@ class PlanTask:
         check_kind(bool, estimates=estimates)
         check_form(form)
         self.spaces, others = (
-            tuple(
-                TransformSpace(size, space=space, order="first", lanes=lanes, context=context)
-                for size in (sizes if isinstance(sizes, Iterable) and not isinstance(sizes, str) else (sizes,))
-            )
-            for sizes in (n, room)
+            tuple(TransformSpace(size, space=space, order="first", lanes=lanes, context=context) for size in _sizes(given))
+            for given in (n, room)
         )
         if not self.spaces:
             raise InvalidParameter("n=() has no size: give one, such as 1024, or several")
@@ -154,6 +151,10 @@ class PlanTask:
                 "action_mask": spaces.MultiBinary(actions),
             }
         )
+
+
+def _sizes(given: object) -> tuple[Any, ...]:
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
 
 
 def indented(text: str) -> str:

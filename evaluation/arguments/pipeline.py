@@ -89,6 +89,8 @@ def load_problem(
             example_inputs=details.examples,
             on_proposal=_tell,
         )
+    except SystemExit as ended:
+        raise InvalidParameter(f"{pipeline} ends the program (sys.exit) when it is called; let it return") from ended
     except MissingEstimate as error:
         raise MissingEstimate(
             f"{error} Or give the sizes of inputs, such as --estimate-from image=1920,1080: what is missing is proposed."
@@ -117,7 +119,9 @@ def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:
     module = _load_file(Path(module_name)) if module_name.endswith(".py") else _import(module_name)
     function = getattr(module, function_name, None)
     if not callable(function):
-        raise InvalidParameter(f"{module_name} has no function {function_name}; check the name after the colon")
+        raise InvalidParameter(
+            f"{module_name} has no function {function_name or 'without a name'}; check the name after the colon"
+        )
     return function  # type: ignore[no-any-return]
 
 
@@ -133,6 +137,8 @@ def _load_file(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except SyntaxError as error:
         raise InvalidParameter(f"{error.filename}, line {error.lineno}, is no Python: {error.msg}") from error
+    except SystemExit as ended:
+        raise InvalidParameter(_ended(path)) from ended
     finally:
         sys.path.pop(0)
     return module
@@ -146,5 +152,11 @@ def _import(name: str) -> ModuleType:
         raise InvalidParameter(
             f"Cannot import {name or 'a module without a name'}: {error}. Check the name before the colon"
         ) from error
+    except SystemExit as ended:
+        raise InvalidParameter(_ended(name)) from ended
     finally:
         sys.path.pop(0)
+
+
+def _ended(module: str | Path) -> str:
+    return f"{module} ends the program (sys.exit) when it is loaded; let it do so only if __name__ == '__main__'"

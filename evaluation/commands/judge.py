@@ -58,7 +58,7 @@ def judge_command(
     called = {str(file) if names.count(file.name) > 1 else file.name: load_weights(file) for file in files}
     models = {"shipped": builtin_weights(), **called}
     collection = MeasuredCollection.load(data, allow_other_machine=allow_other_machine)
-    schedules = [measured for name in split for measured in collection.split(_SPLITS[name]).at_least(1).ran]
+    schedules = [measured for name in split for measured in collection.at_least(1, split=_SPLITS[name]).ran]
     for count in own:
         groups_to_judge(schedules, count)  # what is not to be had is said before anything is judged
     console = output_console()

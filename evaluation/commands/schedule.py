@@ -42,7 +42,7 @@ from halidegym.evaluation.output.schedule_files import (
     source_file,
 )
 from halidegym.evaluation.timings.beside import check_others, time_beside
-from halidegym.evaluation.timings.side_by_side import Row, rows_table
+from halidegym.evaluation.timings.side_by_side import Row, larger_inputs_note, notes, rows_table
 
 _COMMENTS = {"cpp": "// ", "python": "# ", "loops": ""}
 
@@ -241,6 +241,8 @@ def schedule(
     if beside.schedules and plan.ended_by != "interrupt":
         title, rows = time_beside(problem, best[0], beside.schedules, beside.settings)
         output_console(stderr=True).print(rows_table(title, rows))
+        for note in notes(rows[:-1] if tunes else rows):  # tuning has told of its own
+            click.echo(f"Note: {note}", err=True)
         _check(rows[-1])
 
 
@@ -274,9 +276,16 @@ def _check(ours: Row) -> None:
         raise Failure(
             f"The schedule does not run ({ours.timing.outcome}): {ours.timing.error}. Search by another --agent."
         )
+    larger = ours.timing.larger_inputs
+    reason = (
+        f"It asks for more of the inputs than the pipeline itself ({larger}), and what is computed depends on their sizes, "
+        "as with mirror_image"
+        if larger
+        else "Halide 21 compiles some schedules wrongly (docs/how-to/time-schedules.md)"
+    )
     raise Failure(
-        f"Do not use this schedule: {ours.timing.error}. Halide 21 compiles some schedules wrongly "
-        "(docs/how-to/time-schedules.md). Without --agent, none is found whose output was not compared."
+        f"Do not use this schedule: {ours.timing.error}. {reason}. "
+        "Without --agent, none is found whose output was not compared."
     )
 
 
@@ -313,7 +322,10 @@ def _report(problem: SchedulingProblem, plan: Plan) -> None:
         err=True,
     )
     if isinstance(plan, TunedPlan):
-        click.echo(f"{problem.name}: {run_time_words(plan, plan.finalists[0])}", err=True)
+        winner = plan.finalists[0]
+        click.echo(f"{problem.name}: {run_time_words(plan, winner)}", err=True)
+        if winner.larger_inputs:
+            click.echo(f"Note: {larger_inputs_note('this schedule', winner.larger_inputs)}", err=True)
 
 
 def _save(plan: Plan, path: Path) -> None:

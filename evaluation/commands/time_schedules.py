@@ -20,7 +20,7 @@ from halidegym.evaluation.arguments.schedule import find_schedule, needs_search,
 from halidegym.evaluation.arguments.timing import timing_options
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.progress import steps_bar
-from halidegym.evaluation.timings.side_by_side import rows_table, side_by_side
+from halidegym.evaluation.timings.side_by_side import notes, rows_table, side_by_side
 
 _DEFAULT = ("beam", "greedy", "mullapudi2016", "li2018")
 
@@ -77,3 +77,5 @@ def time_command(
             rows = side_by_side(problem, contenders, timer, rounds=rounds)
         threads = timer.stopwatch.threads_for(problem)
     output_console().print(rows_table(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows))
+    for note in notes(rows):
+        click.echo(f"Note: {note}")

@@ -23,12 +23,17 @@ class Row:
     Attributes:
         contender: the schedule.
         timing: None if there is no schedule.
-        comparison: with the first schedule; None for that one itself, and where one of the two is missing.
+        comparison: with the first schedule that runs; None for that one itself, and where one of the two is missing.
     """
 
     contender: Contender
     timing: Timing | None = None
     comparison: Comparison | None = None
+
+    @property
+    def is_base(self) -> bool:
+        """Whether it is the schedule that the others are compared with."""
+        return self.timing is not None and self.timing.outcome == "ok" and self.comparison is None
 
     @property
     def cost(self) -> str:
@@ -39,7 +44,7 @@ class Row:
 def side_by_side(
     problem: SchedulingProblem, contenders: Sequence[Contender], timer: RecordingTimer, *, rounds: int = 15
 ) -> list[Row]:
-    """Time schedules in turns. The first that exists is the one that the others are compared with.
+    """Time schedules in turns. The first that runs is the one that the others are compared with.
 
     Args:
         problem: of all of them.
@@ -52,11 +57,12 @@ def side_by_side(
     """
     present = [index for index, contender in enumerate(contenders) if not contender.failure]
     rows = [Row(contender) for contender in contenders]
-    if not present:
-        return rows
-    first, *others = present
-    base = contenders[first]
-    if others:
+    while present:
+        first, *others = present
+        base = contenders[first]
+        if not others:
+            rows[first] = Row(base, timer.time(problem, base.schedule, cost=base.cost))
+            break
         comparisons = timer.compare_all(
             problem,
             [contenders[index].schedule for index in others],
@@ -67,19 +73,35 @@ def side_by_side(
         rows[first] = Row(base, comparisons[0].b)
         for index, comparison in zip(others, comparisons, strict=True):
             rows[index] = Row(contenders[index], comparison.a, comparison)
-    else:
-        rows[first] = Row(base, timer.time(problem, base.schedule, cost=base.cost))
+        if comparisons[0].b.outcome == "ok":
+            break
+        present = [index for index, comparison in zip(others, comparisons, strict=True) if comparison.a.outcome == "ok"]
     return rows
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """What to know of schedules that run, a sentence or two each."""
+    return [
+        larger_inputs_note(row.contender.name, row.timing.larger_inputs)
+        for row in rows
+        if row.timing is not None and row.timing.outcome == "ok" and row.timing.larger_inputs
+    ]
+
+
+def larger_inputs_note(name: str, larger_inputs: str) -> str:
+    """Of a schedule that asks for more of the inputs than the pipeline itself."""
+    return f"{name} asks for more of the inputs than the pipeline itself: {larger_inputs}. It does not run on less."
 
 
 def rows_table(title: str, rows: Sequence[Row]) -> Table:
     """Return the rows as a table to print."""
+    base = next((row.contender.name for row in rows if row.is_base), None)
     table = Table(
         *name_columns("Schedule"),
         *number_columns("Cost", "Median, ms", "Least, ms", "Speed", "Compile, s"),
         "Outcome",
         title=escape(title),
-        caption=f"Speed is relative to {escape(rows[0].contender.name)}, with an interval of 95 %.",
+        caption=None if base is None else f"Speed is relative to {escape(base)}, with an interval of 95 %.",
         title_justify="left",
         caption_justify="left",
     )

@@ -54,6 +54,16 @@ std::string existing_schedule(const Function &function) {
     if (!is_inlined(schedule.store_level())) {
         return "store_root or store_at";
     }
+    if (!is_inlined(schedule.hoist_storage_level())) {
+        return "hoist_storage";
+    }
+    // Those that have none are inlined, and so are not there.
+    const auto &wrappers = schedule.wrappers();
+    if (std::any_of(wrappers.begin(), wrappers.end(), [](const auto &consumer_and_wrapper) {
+            return !existing_schedule(Function(consumer_and_wrapper.second)).empty();
+        })) {
+        return "in or clone_in, with a schedule";
+    }
     if (schedule.memory_type() != Halide::MemoryType::Auto) {
         return "store_in";
     }

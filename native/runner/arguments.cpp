@@ -125,6 +125,7 @@ Arguments::Arguments(const Kernel &kernel, uint64_t seed, const std::map<std::st
         }
         auto buffer = std::make_unique<Buffer>();
         buffer->argument = a;
+        buffer->name = argument.name;
         buffer->is_output = argument.kind == halide_argument_kind_output_buffer;
         buffer->dimensions = estimates(argument, buffer->is_output);
         buffer->header.type = argument.type;
@@ -242,6 +243,16 @@ std::vector<const halide_buffer_t *> Arguments::outputs() const {
     for (const auto &buffer : buffers_) {
         if (buffer->is_output) {
             result.push_back(&buffer->header);
+        }
+    }
+    return result;
+}
+
+std::vector<std::pair<std::string, const halide_buffer_t *>> Arguments::inputs() const {
+    std::vector<std::pair<std::string, const halide_buffer_t *>> result;
+    for (const auto &buffer : buffers_) {
+        if (!buffer->is_output) {
+            result.emplace_back(buffer->name, &buffer->header);
         }
     }
     return result;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace halidegym {
@@ -32,12 +33,16 @@ public:
 
     std::vector<const halide_buffer_t *> outputs() const;
 
+    // By name, the inputs with the regions that they have.
+    std::vector<std::pair<std::string, const halide_buffer_t *>> inputs() const;
+
 private:
     struct FreeDeleter {
         void operator()(void *memory) const;
     };
     struct Buffer {
         int argument = 0;
+        std::string name;
         bool is_output = false;
         std::vector<halide_dimension_t> dimensions;
         halide_buffer_t header{};

@@ -98,6 +98,19 @@ private:
     std::FILE *file_;  // stays open to the end of the process
 };
 
+// Minimum and extent of each dimension, and the name, of each buffer.
+std::string regions(const std::vector<std::pair<std::string, const halide_buffer_t *>> &buffers) {
+    std::string text;
+    for (const auto &[name, buffer] : buffers) {
+        text += text.empty() ? "" : ";";
+        for (int d = 0; d < buffer->dimensions; d++) {
+            text += std::to_string(buffer->dim[d].min) + ' ' + std::to_string(buffer->dim[d].extent) + ' ';
+        }
+        text += name;
+    }
+    return text;
+}
+
 class Server {
 public:
     Server(const Kernel &kernel, Arguments &arguments, const Answers &answers)
@@ -118,6 +131,8 @@ public:
             std::string directory;
             words >> std::quoted(directory);
             answers_.write("outputs " + write_outputs(arguments_.outputs(), directory));
+        } else if (command == "inputs") {
+            answers_.write("inputs " + regions(arguments_.inputs()));
         } else {
             throw std::runtime_error("unknown command: " + line);
         }

@@ -54,19 +54,22 @@ class MeasuredCollection:
         """What ran on so many threads."""
         return MeasuredCollection(self.machine, tuple(s for s in self.schedules if s.threads == threads))
 
-    def at_least(self, schedules: int, pipelines: int = 1) -> MeasuredCollection:
-        """The collection itself, if so many of its schedules have run times, of so many pipelines.
+    def at_least(self, schedules: int, pipelines: int = 1, *, split: str) -> MeasuredCollection:
+        """What was measured of one split, see `split`, if so many of its schedules have run times, of so many pipelines.
 
         Raises:
             InvalidParameter: there are fewer.
         """
-        found = len(self.ran), len({schedule.pipeline for schedule in self.ran})
+        chosen = self.split(split)
+        found = len(chosen.ran), len({schedule.pipeline for schedule in chosen.ran})
         if found[0] < schedules or found[1] < pipelines:
+            of = f"of the {split} split" if split else "that are not generated"
+            others = len(self.ran) - found[0]
             raise InvalidParameter(
-                f"There are {found[0]} measured schedules of {found[1]} pipelines; {schedules} of {pipelines} are needed. "
-                "Collect more: halidegym collect"
+                f"There are {found[0]} measured schedules of {found[1]} pipelines {of}; {schedules} of {pipelines} are "
+                f"needed{f', and {others:,} of others do not count' if others else ''}. Collect more: halidegym collect"
             )
-        return self
+        return chosen
 
     def with_sets(self, other: MeasuredCollection) -> MeasuredCollection:
         """Both collections in one; of a set that both measured, this one's schedules, and of one that both skipped, the

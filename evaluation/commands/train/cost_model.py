@@ -46,8 +46,8 @@ def cost_model(data: Path, output: Path, config: str, compare: Path | None, allo
 
     settings = load_settings(CostModelSettings, config)
     collection = MeasuredCollection.load(data, allow_other_machine=allow_other_machine)
-    train = collection.split("train").at_least(_FEWEST_SCHEDULES, _FEWEST_PIPELINES)
-    validation = collection.split("validation").at_least(1)
+    train = collection.at_least(_FEWEST_SCHEDULES, _FEWEST_PIPELINES, split="train")
+    validation = collection.at_least(1, split="validation")
     folder, console = output.with_suffix(""), output_console()
     with phases_bar() as (on_begin, on_step):
         trained = train_cost_model(

@@ -122,7 +122,7 @@ def test_scheduling_directives(schedule: Callable[[Any], object], update: bool) 
     refused(line(definition), _core.UnsupportedPipeline, rf"'f.* already has scheduling directives \(.*{where}\)")
 
 
-@pytest.mark.parametrize("directive", ["compute_root", "store_root", "memoize", "async_"])
+@pytest.mark.parametrize("directive", ["compute_root", "store_root", "hoist_storage_root", "memoize", "async_"])
 def test_scheduling_directives_of_a_func_as_a_whole(directive: str) -> None:
     f, output = hl.Func("f"), hl.Func("output")
     f[x] = x
@@ -131,6 +131,18 @@ def test_scheduling_directives_of_a_func_as_a_whole(directive: str) -> None:
     assert extract(output).num_nodes == 2
     getattr(f, directive)()
     refused(output, _core.UnsupportedPipeline, "'f.* already has scheduling directives")
+
+
+@pytest.mark.parametrize("wrap", ["in_", "clone_in"])
+def test_wrappers_that_are_scheduled(wrap: str) -> None:
+    f, output = hl.Func("f"), hl.Func("output")
+    f[x] = x
+    output[x] = f[x] + f[x + 1]
+    output.set_estimates([(0, 10)])
+    wrapper = getattr(f, wrap)(output)
+    assert extract(output).num_nodes == 2
+    wrapper.compute_root()
+    refused(output, _core.UnsupportedPipeline, r"'f.* directives \(in or clone_in, with a schedule\)")
 
 
 def test_the_order_of_loops_is_no_schedule() -> None:

@@ -93,14 +93,14 @@ def test_what_cannot_be_rated_or_restored_is_refused() -> None:
     env, other = bare(), bare(pipelines_for_tests.hist)
     env.reset(seed=0)
     other.reset(seed=0)
-    with pytest.raises(_core.InvalidParameter, match="is not complete: decisions are still to be made"):
+    with pytest.raises(_core.InvalidParameter, match="is not complete"):
         CostModelReward(env).rate(env.state)
     with pytest.raises(_core.InvalidParameter, match="the state is of 'hist', and not of 'blur'"):
         env.restore_state(other.clone_state())
     same = bare()
     same.reset(seed=0)
     env.restore_state(same.clone_state())
-    with pytest.raises(_core.InvalidParameter, match="reward=.*is none; give a Reward"):
+    with pytest.raises(_core.InvalidParameter, match="is none; give a Reward"):
         ScheduleReward(env, lambda *_: 1.0)  # type: ignore[arg-type]
 
 

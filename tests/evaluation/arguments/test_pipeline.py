@@ -193,11 +193,22 @@ def test_mistakes_are_explained_in_a_line(pipeline: str, message: str) -> None:
         ("several", "returned an object of type list; let it return a halide.Func or a halide.Pipeline"),
         ("nothing", "returned None"),
         ("sized", "missing a required argument: 'size'"),
+        ("ends", "ends the program (sys.exit) when it is called"),
     ],
 )
 def test_functions_that_make_no_pipeline_are_explained_in_a_line(tmp_path: Path, function: str, message: str) -> None:
     file = tmp_path / "mistakes.py"
-    file.write_text("def several(): return [1, 2]\ndef nothing(): pass\ndef sized(size): return size\n")
+    file.write_text(
+        "def several(): return [1, 2]\ndef nothing(): pass\ndef sized(size): return size\ndef ends(): raise SystemExit\n"
+    )
     result = halidegym("schedule", f"{file}:{function}", "--agent", "greedy")
     assert (result.exit_code, type(result.exception)) == (2, SystemExit)
     assert message in result.stderr
+
+
+def test_a_file_that_ends_the_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "script.py").write_text("import sys\nsys.exit()\n")
+    monkeypatch.chdir(tmp_path)
+    for name in (f"{tmp_path / 'script.py'}", "script"):
+        result = halidegym("schedule", f"{name}:build", "--agent", "greedy")
+        assert result.exit_code == 2 and f"{name} ends the program (sys.exit) when it is loaded" in result.stderr

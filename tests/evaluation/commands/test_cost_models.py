@@ -132,7 +132,7 @@ def test_data_that_cannot_be_learned_from_end_with_status_2(data: Path, tmp_path
     MeasuredCollection(other, MeasuredCollection.read(data).schedules).save(elsewhere)
     cut.write_bytes(data.read_bytes()[:-100])
     for path, message in (
-        (few, "12 measured schedules of 1 pipelines; 30 of 4 are needed"),
+        (few, "12 measured schedules of 1 pipelines of the train split; 30 of 4 are needed"),
         (elsewhere, "measured on another machine: Another one"),
         (cut, "cut short"),
     ):

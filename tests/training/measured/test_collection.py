@@ -67,9 +67,12 @@ def test_parts_of_a_collection() -> None:
     both = train.with_sets(test).with_sets(train)
     assert len(both.schedules) == 16
     assert both.split("test").pipelines == both.on_threads(2).pipelines == ("b",)
-    assert both.at_least(14, pipelines=2) is both
-    with pytest.raises(InvalidParameter, match=r"14 measured schedules of 2 pipelines; 15 of 2 .* halidegym collect"):
-        both.at_least(15, pipelines=2)
+    assert both.at_least(7, split="test").schedules == both.split("test").schedules
+    message = r"7 measured schedules of 1 pipelines of the test split; 8 of 1 are needed, and 7 of others do not count"
+    with pytest.raises(InvalidParameter, match=message):
+        both.at_least(8, split="test")
+    with pytest.raises(InvalidParameter, match="0 measured schedules of 0 pipelines that are not generated"):
+        both.at_least(1, split="")
 
 
 def test_run_times_of_another_machine_are_refused_unless_they_are_meant(tmp_path: Path) -> None:
