@@ -71,7 +71,9 @@ class PlanTask:
         check_kind(bool, estimates=estimates)
         check_form(form)
         self.spaces, others = (
-            tuple(TransformSpace(size, space=space, order="first", lanes=lanes, context=context) for size in _sizes(given))
+            tuple(
+                TransformSpace(size, space=space, order="first", lanes=lanes, context=context) for size in _sizes(given)
+            )
             for given in (n, room)
         )
         if not self.spaces:
