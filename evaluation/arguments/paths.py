@@ -1,4 +1,4 @@
-"""Files and folders that commands write, refused before the work and not after it."""
+"""Files and folders that commands write or begin with, refused before the work and not after it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+
+from halidegym.agents.learned.policies import path_of, shipped_policies
 
 _SCHEDULE_FILES = (".h", ".hpp", ".hh", ".py")
 
@@ -50,6 +52,27 @@ class OutputFolder(click.Path):
         if not nearest.is_dir() or not os.access(nearest, os.W_OK):
             self.fail(f"There can be no folder {path}: nothing can be written into {nearest}.", param, ctx)
         return path
+
+
+class PolicyFile(click.Path):
+    """The file of a policy, or the name of one of the package."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path.
+
+        Raises:
+            BadParameter: it is neither.
+        """
+        if value in shipped_policies():
+            return path_of(value)
+        try:
+            return Path(os.fsdecode(super().convert(value, param, ctx)))
+        except click.BadParameter as error:
+            names = ", ".join(shipped_policies())
+            self.fail(f"{error.message} Give a file, or one of the package's policies: {names}.", param, ctx)
 
 
 class ScheduleFile(OutputFile):

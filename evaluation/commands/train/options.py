@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from halidegym.agents.learned.policies import path_of
+from halidegym.evaluation.arguments.paths import PolicyFile
 from halidegym.evaluation.output.console import output_console
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def policy_option(default: str, recipe: str) -> Callable[[Callable[..., Any]], C
     """Give a command --policy, the policy to begin with."""
     return click.option(
         "--policy",
+        type=PolicyFile(),
         metavar="NAME|FILE",
-        callback=lambda _context, _option, policy: path_of(policy),
         default=default,
         show_default=True,
         help=f"The policy to begin with: a file, such as one of `halidegym train {recipe}`, or a name of the package's.",
