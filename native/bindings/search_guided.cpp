@@ -43,10 +43,10 @@ void raise_if_asked() {
 py::array_t<double> completion_costs_of(const GuidedSchedules &space, const BoundExpansion &expansion,
                                         const std::vector<int64_t> &actions, uint64_t seed) {
     if (expansion.state().space_ref() != space.space_ref()) {
-        throw InvalidParameter("the expansion is of a state of another space, of '" +
-                               expansion.state().space().problem->name + "', and completions are of a space of '" +
-                               space.space_ref()->problem->name +
-                               "'; give one that comes of the initial state of the space that the GuidedSpace is made of");
+        throw InvalidParameter(
+            "the expansion is of a state of another space, of '" + expansion.state().space().problem->name +
+            "', and completions are of a space of '" + space.space_ref()->problem->name +
+            "'; give one that comes of the initial state of the space that the GuidedSpace is made of");
     }
     std::vector<Decision> decisions;
     for (const int64_t action : actions) {

@@ -11,8 +11,8 @@
 namespace halidegym {
 
 // What a state's decisions are worth: the cost of the complete schedule that the space's own draws make of each child,
-// and infinity where they come to a dead end. All children are completed with the same random numbers. `pause` is called
-// before each of them, and may throw.
+// and infinity where they come to a dead end. All children are completed with the same random numbers. `pause` is
+// called before each of them, and may throw.
 template <SearchSpace S>
 std::vector<double> completion_costs(S &space, const typename S::State &state,
                                      std::span<const typename S::Decision> decisions, uint64_t seed,
