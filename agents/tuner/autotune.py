@@ -16,7 +16,7 @@ from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.proposals import Proposal, proposal_of
-from halidegym.agents.tuner.plan import Finalist, TunedPlan
+from halidegym.agents.tuner.plan import ADAMS2019, Finalist, TunedPlan
 from halidegym.agents.tuner.progress import TuningProgress, tuning_progress
 from halidegym.agents.tuner.proposer import Proposer
 from halidegym.agents.tuner.racing import tuning_timer
@@ -116,7 +116,7 @@ class Autotune(Agent):
                 run.ended_by = "interrupt"
             else:
                 run.measure(proposer, seed)
-            ranking = run.ranking() or [Ranked(baseline, 1.0, 1.0, 1.0, math.nan)]
+            ranking = run.ranking() or [_unranked(baseline, is_baseline=run.baseline_name == ADAMS2019)]
         winner = ranking[0]
         setting = settings.get(winner.proposal.parallelism, problem)
         return TunedPlan(
@@ -181,6 +181,12 @@ def _candidates(winner: Proposal, others: Sequence[Proposal]) -> tuple[Candidate
     alike = {p.actions: p.cost for p in others if p.parallelism == winner.parallelism and p.actions != winner.actions}
     ordered = sorted(alike, key=lambda actions: alike[actions])
     return (Candidate(winner.cost, winner.actions), *(Candidate(alike[a], a) for a in ordered))[:_MAX_CANDIDATES]
+
+
+def _unranked(baseline: Proposal, *, is_baseline: bool) -> Ranked:
+    """What Adams2019's search found, if nothing else ran: as fast as itself, or of no speed if it did not run either."""
+    speedup = 1.0 if is_baseline else math.nan
+    return Ranked(baseline, speedup, speedup, speedup, math.nan)
 
 
 def _finalist(entry: Ranked, setting: SchedulingProblem) -> Finalist:

@@ -99,6 +99,7 @@ class Run:
         self._baseline = baseline
         self._base: ScheduleLike = Schedule.from_state(problem, baseline.state)
         self._longest_batch = 0.0
+        self._num_lost = 0  # whose measurement tells nothing
 
     def measure(self, source: Source, seed: int) -> None:
         """Measure batch after batch. Ctrl-C ends it with what is there."""
@@ -122,11 +123,11 @@ class Run:
         """The fastest schedules, fastest first, by a last comparison; by the first one, if Ctrl-C ends it."""
         fastest = self.trials.fastest(self._sizes.finalists + 1)
         screened = [_ranked(trial, self.baseline_time) for trial in fastest]
-        finalists = [trial.proposal for trial in fastest if trial.proposal is not self._baseline]
+        finalists = [trial for trial in fastest if trial.proposal is not self._baseline]
         if self.ended_by == "interrupt" or not finalists:
             return screened
         with contextlib.suppress(KeyboardInterrupt):
-            return self._compared(finalists[: self._sizes.finalists])
+            return self._compared(finalists[: self._sizes.finalists]) or screened
         self.ended_by = "interrupt"
         return screened
 
@@ -167,7 +168,7 @@ class Run:
     @property
     def measured(self) -> int:
         """How many schedules were measured, but for the baseline."""
-        return len(self._drawn)
+        return len(self._drawn) + self._num_lost
 
     @property
     def compile_seconds(self) -> float:
@@ -190,31 +191,51 @@ class Run:
     def _measure(self, batch: Sequence[Proposal]) -> None:
         fastest = self.trials.best
         comparisons = screen(self._timer, self._problem, batch, self._base)
-        self.trials.add(batch, comparisons)
-        self.baseline_time = comparisons[0].b.median_s
+        if not all(map(_has_baseline, comparisons)):  # which has run before, so that says nothing of the others
+            comparisons = screen(self._timer, self._problem, batch, self._base)
+        told = [proposal for proposal, comparison in zip(batch, comparisons, strict=True) if _has_baseline(comparison)]
+        comparisons = list(filter(_has_baseline, comparisons))
+        self.trials.add(told, comparisons)
+        for proposal in batch:
+            self.trials.skip(proposal)
+        self._num_lost += len(batch) - len(told)
+        if comparisons:
+            self.baseline_time = comparisons[0].b.median_s
         best = self.trials.best
         if best is not None and best is not fastest:
             seconds = time.perf_counter() - self._begin
             self.curve.append(TuningStep(seconds, self.measured, self.trials.best_speed, best.proposal.kind))
         self._show()
 
-    def _compared(self, proposals: Sequence[Proposal]) -> list[Ranked]:
-        favourite, *others = proposals
-        schedules = [Schedule.from_state(self._problem, proposal.state) for proposal in others]
-        first = Schedule.from_state(self._problem, favourite.state)
+    def _compared(self, finalists: Sequence[Trial]) -> list[Ranked]:
+        """The finalists by a comparison with the first one, the baseline among them; without those that fail in it."""
+        favourite, *others = finalists
+        schedules = [Schedule.from_state(self._problem, trial.proposal.state) for trial in others]
+        first = Schedule.from_state(self._problem, favourite.proposal.state)
         *results, base = decide(self._timer, self._problem, [*schedules, self._base], first)
-        ranked = [Ranked(favourite, 1 / base.ratio, 1 / base.high, 1 / base.low, base.b.median_s, base.b.larger_inputs)]
-        for proposal, result in zip(others, results, strict=True):
-            ratio, low, high = result.ratio / base.ratio, result.low / base.high, result.high / base.low
-            ranked.append(Ranked(proposal, ratio, low, high, result.a.median_s, result.a.larger_inputs))
-        self.baseline_time = base.a.median_s
-        if self.trials.done and self.trials.done[0].proposal is self._baseline:
-            ranked.append(Ranked(self._baseline, 1.0, 1.0, 1.0, base.a.median_s, base.a.larger_inputs))
+        if base.b.outcome != "ok":
+            return self._compared(others) if others else []
+        ranked = []
+        if base.a.outcome == "ok":
+            own = (1 / base.ratio, 1 / base.high, 1 / base.low)
+            self.baseline_time = base.a.median_s
+            if self.trials.done and self.trials.done[0].proposal is self._baseline:
+                ranked.append(Ranked(self._baseline, 1.0, 1.0, 1.0, base.a.median_s, base.a.larger_inputs))
+        else:  # it ran when the favourite was screened
+            own = (favourite.comparison.ratio, favourite.comparison.low, favourite.comparison.high)
+        ranked.append(Ranked(favourite.proposal, *own, base.b.median_s, base.b.larger_inputs))
+        for trial, result in zip(others, results, strict=True):
+            ratios = (result.ratio * own[0], result.low * own[1], result.high * own[2])
+            ranked.append(Ranked(trial.proposal, *ratios, result.a.median_s, result.a.larger_inputs))
         return sorted((entry for entry in ranked if entry.speedup > 0), key=lambda entry: -entry.speedup)
 
     def _show(self) -> None:
         if self._progress is not None and self.baseline_time is not None:
             self._progress.show(self.measured, self.baseline_name, self.baseline_time, self.trials.best_speed)
+
+
+def _has_baseline(comparison: Comparison) -> bool:
+    return comparison.b.outcome == "ok"
 
 
 def _ranked(trial: Trial, baseline_time: float | None) -> Ranked:

@@ -21,6 +21,7 @@ from typing import Literal, TypeVar
 
 from halidegym.envs.processes.resources import most_of_memory
 from halidegym.native import _core
+from halidegym.native.checks import INT32_MAX
 
 RUNNER = Path(_core.__file__).parent / "halidegym_runner"
 """The program that confines processes and runs kernels."""
@@ -204,7 +205,7 @@ class ConfinedProcess:
     def _wait(self, descriptor: int, event: int, deadline: float, timeout_s: float) -> None:
         poll = select.poll()
         poll.register(descriptor, event)
-        if not poll.poll(1e3 * max(0.0, deadline - time.monotonic())):
+        if not poll.poll(min(1e3 * max(0.0, deadline - time.monotonic()), INT32_MAX)):
             raise ProcessEnded(self._end_late(timeout_s))
 
     def _end_late(self, timeout_s: float) -> Finished:
@@ -215,6 +216,8 @@ class ConfinedProcess:
         """End the process, whatever it is doing; reading from it then fails."""
         # It leads a session, so this reaches its children, too (a linker behind a compiler driver). Until it does, in its
         # first moments, there is no such group.
+        if self._process.returncode is not None:
+            return  # and its number may be somebody else's by now
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()

@@ -41,6 +41,8 @@ class PythonProcess(ConfinedProcess):
     """
 
     def __init__(self, *, memory_bytes: int | None = None, environment: Mapping[str, str | None] | None = None) -> None:
+        self.owes_an_answer = False
+        """Whether a call was left, by Ctrl-C or an alarm, before its answer came: the next one would take it for its own."""
         path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         super().__init__(
             [sys.executable, "-c", _CHILD], memory_bytes=memory_bytes, environment=path | dict(environment or {})
@@ -59,9 +61,12 @@ class PythonProcess(ConfinedProcess):
             ProcessEnded: the process died, for want of memory, too, or the time was over.
         """
         request = pickle.dumps((function, args, kwargs))
+        self.owes_an_answer = True
         self.send(_LENGTH.pack(len(request)) + request, timeout_s)
         (length,) = _LENGTH.unpack(self.receive(_LENGTH.size, timeout_s))
-        result, error = pickle.loads(self.receive(length, timeout_s))
+        answer = self.receive(length, timeout_s)
+        self.owes_an_answer = False
+        result, error = pickle.loads(answer)
         if error is not None:
             raise error
         return result  # type: ignore[no-any-return]
@@ -105,8 +110,9 @@ class KeptProcess:
     def interrupt(self) -> None:
         """Make a call fail that is under way in another thread."""
         self._is_interrupted = True
-        if self._process is not None:
-            self._process.kill()
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def close(self) -> None:
         """End the process; the next call starts another one."""
@@ -121,11 +127,9 @@ class KeptProcess:
         self._made += 1
         try:
             return self._process.call(function, *args, timeout_s=timeout_s)
-        except Exception:
-            raise  # it has answered, or ended
-        except BaseException:
-            self.close()  # Ctrl-C: its answer would be taken for that to the next call
-            raise
+        finally:
+            if self._process.owes_an_answer:
+                self.close()
 
 
 def run_isolated(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:

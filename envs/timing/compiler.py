@@ -35,11 +35,13 @@ class CompilationError(Exception):
 
     Attributes:
         finished: how it ended.
+        would_repeat: whether the same schedule would fail again, if it is given no more time.
     """
 
-    def __init__(self, finished: Finished) -> None:
+    def __init__(self, finished: Finished, *, would_repeat: bool = False) -> None:
         super().__init__(finished.error)
         self.finished = finished
+        self.would_repeat = would_repeat
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,9 +162,9 @@ class Compiler:
             try:
                 reply = worker.call(carry_out, request, timeout_s=timeout_s)
             except ProcessEnded as ended:
-                raise CompilationError(ended.finished) from None
+                raise CompilationError(ended.finished, would_repeat=ended.finished.outcome == "timeout") from None
         if reply.outcome != "ok":
-            raise CompilationError(Finished(reply.outcome, reply.error))
+            raise CompilationError(Finished(reply.outcome, reply.error), would_repeat=reply.outcome == "error")
         return reply
 
     @contextlib.contextmanager

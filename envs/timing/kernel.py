@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.envs.processes.confined import RUNNER, ConfinedProcess, Finished, ProcessEnded
 from halidegym.envs.timing.measurements import Outcome, TimingSettings
+
+T = TypeVar("T")
 
 Regions: TypeAlias = Mapping[str, tuple[tuple[int, int], ...]]
 """By the name of an input, the minimum and the extent of each dimension."""
@@ -31,13 +34,15 @@ class KernelFailed(Exception):  # noqa: N818 - says what happened
         outcome: what of it.
         error: its last words.
         larger_inputs: see `Timing`.
+        was_killed: whether somebody else ended it, which says nothing of it unless it happens again.
     """
 
-    def __init__(self, outcome: Outcome, error: str, larger_inputs: str = "") -> None:
+    def __init__(self, outcome: Outcome, error: str, larger_inputs: str = "", *, was_killed: bool = False) -> None:
         super().__init__(error)
         self.outcome: Outcome = outcome
         self.error = error
         self.larger_inputs = larger_inputs
+        self.was_killed = was_killed
 
     @classmethod
     def of(cls, finished: Finished) -> KernelFailed:
@@ -49,7 +54,22 @@ class KernelFailed(Exception):  # noqa: N818 - says what happened
             "error": "run_error",
             "ok": "run_error",
         }
-        return cls(outcomes[finished.outcome], finished.error or "the runner ended before its time")
+        error = finished.error or "the runner ended before its time"
+        return cls(outcomes[finished.outcome], error, was_killed=finished.was_killed)
+
+
+def once_more_if_killed(run: Callable[[], T]) -> T:
+    """Call a function that runs a kernel; once more, if somebody else ends the kernel's process.
+
+    Raises:
+        KernelFailed: it did so by itself, or was ended twice.
+    """
+    try:
+        return run()
+    except KernelFailed as failed:
+        if not failed.was_killed:
+            raise
+    return run()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,12 +140,10 @@ class RunningKernel:
 
     def inputs(self) -> Regions:
         """The inputs as they are: of the estimated sizes, and larger where the schedule asks for more."""
-        regions = {}
-        for text in filter(None, self._ask("inputs", "inputs").split(";")):
-            *numbers, name = text.split(" ")
-            bounds = list(map(int, numbers))
-            regions[name] = tuple(zip(bounds[::2], bounds[1::2], strict=True))
-        return regions
+        return {
+            name: tuple((least, extent) for least, extent in region)
+            for name, *region in json.loads(self._ask("inputs", "inputs"))
+        }
 
     def check(self, directory: Path, *, is_exact: bool = False) -> None:
         """Compare the outputs of the last run with those that `outputs` left in a directory.
@@ -140,10 +158,12 @@ class RunningKernel:
         tolerance = self._settings.tolerance
         answer = self._ask(f"check {_quoted(directory)} {tolerance!r} {tolerance!r} {int(not is_exact)}", "points")
         counts, _, example = answer.partition(": ")
-        differing, _, total = counts.split()
-        if int(differing) > (0 if is_exact else self._settings.differing_fraction * int(total)):
+        fraction = 0.0 if is_exact else self._settings.differing_fraction
+        differing, totals = (list(map(int, counts.split()[first::3])) for first in (0, 2))
+        if any(points > fraction * total for points, total in zip(differing, totals, strict=True)):
             raise KernelFailed(
-                "wrong_output", f"{differing} of {total} points differ from the trusted schedule: {example}"
+                "wrong_output",
+                f"{sum(differing)} of {sum(totals)} points differ from the trusted schedule: {example}",
             )
 
     def sample(self) -> Sample:

@@ -69,7 +69,7 @@ class KernelStore:
         try:
             times = compiler.compile(problem, schedule, library, timeout_s=timeout_s)
         except CompilationError as error:
-            if error.finished.outcome in ("error", "timeout"):
+            if error.would_repeat:
                 failure = {"outcome": error.finished.outcome, "error": error.finished.error, "timeout_s": timeout_s}
                 write_atomically(report, json.dumps(failure).encode())
             raise

@@ -8,6 +8,7 @@ import math
 import os
 import statistics
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Literal
 
 from halidegym.envs.timing.machine import Machine
@@ -261,8 +262,8 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[
     section 7.1). Fewer than six values cannot reach 95 %; then it is their range.
     """
     ordered, count = sorted(values), len(values)
-    left, tail = 0, 0.5**count
-    while 2 * (tail + math.comb(count, left + 1) * 0.5**count) <= 1 - confidence:
+    left, tail = 0, 1  # sequences of coin tosses with so few heads, of 2^count
+    while 2 * (tail + math.comb(count, left + 1)) <= Fraction(1 - confidence) * 2**count:
         left += 1
-        tail += math.comb(count, left) * 0.5**count
+        tail += math.comb(count, left)
     return ordered[left], ordered[-1 - left]

@@ -21,7 +21,7 @@ from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing import input_arrays
 from halidegym.envs.timing.bench import Bench, Kernel, kept
 from halidegym.envs.timing.compiler import CompilationError, CompileTimes
-from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample
+from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample, once_more_if_killed
 from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.machine import check_runs_here, compiling, measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Outcome, Timing, TimingSettings
@@ -56,7 +56,7 @@ class Stopwatch:
         kernels: str | os.PathLike[str] | None = None,
     ) -> None:
         self.settings = TimingSettings() if settings is None else settings
-        self._inputs = dict(inputs or {})
+        self._inputs = {name: np.array(array) for name, array in (inputs or {}).items()}  # the caller may change those
         self._store = None if kernels is None else KernelStore(kernels)
         self._own_bench = Bench(len(os.sched_getaffinity(0)) if compilers is None else compilers)
 
@@ -317,19 +317,24 @@ class Stopwatch:
         return self._bench.inputs[key]
 
     def _time(self, problem: SchedulingProblem, kernel: Kernel) -> Timing:
-        failure, taken, run_s, larger = kernel.failure, list[Sample](), 0.0, ""
-        if failure is None:
-            with measuring():
-                begin = time.perf_counter()
-                try:
-                    with self._running(problem, kernel) as running:
-                        larger = self._check(problem, running)
-                        taken = running.samples()
-                        self._check(problem, running)
-                except KernelFailed as failed:
-                    failure = failed
-                run_s = time.perf_counter() - begin
-        return self._timing(problem, kernel, taken, failure, run_s, larger)
+        if kernel.failure is not None:
+            return self._timing(problem, kernel, [], kernel.failure, 0.0, "")
+        failure, taken, larger = None, list[Sample](), ""
+        with measuring():
+            begin = time.perf_counter()
+            try:
+                taken, larger = once_more_if_killed(functools.partial(self._samples, problem, kernel))
+            except KernelFailed as failed:
+                failure = failed
+            return self._timing(problem, kernel, taken, failure, time.perf_counter() - begin, larger)
+
+    def _samples(self, problem: SchedulingProblem, kernel: Kernel) -> tuple[list[Sample], str]:
+        """Samples of a run whose output is right before and after, and what it says of its inputs."""
+        with self._running(problem, kernel) as running:
+            larger = self._check(problem, running)
+            taken = running.samples()
+            self._check(problem, running)
+            return taken, larger
 
     def _entrant(self, problem: SchedulingProblem, kernel: Kernel, by_work: bool = False) -> Entrant:
         start, check = functools.partial(self._running, problem, kernel), functools.partial(self._check, problem)

@@ -129,13 +129,14 @@ class RecordingTimer:
     ) -> list[Comparison]:
         """How many times faster schedules are than a baseline, all taking turns; see `Stopwatch.compare_all`.
 
-        Only if all comparisons are on record, they are answered from there.
+        Only if all comparisons are on record, they are answered from there. Those whose baseline fails are not recorded.
 
         Raises:
             DatabaseError: they cannot be recorded.
         """
         base = schedule_key(problem, baseline)
-        keys = [self._key(problem, schedule_key(problem, schedule), base) for schedule in schedules]
+        way = _way(rounds, worth, by_work)
+        keys = [self._key(problem, schedule_key(problem, schedule), base, way) for schedule in schedules]
         known = [result for result in map(self._find, keys) if isinstance(result, Comparison)]
         if len(known) == len(keys):
             return known
@@ -143,7 +144,8 @@ class RecordingTimer:
             problem, schedules, baseline, rounds=rounds, worth=worth, by_work=by_work
         )
         for key, cost, comparison in zip(keys, costs or [None] * len(keys), comparisons, strict=True):
-            self._add(Record(key, problem.name, cost, comparison))
+            if comparison.b.outcome == "ok":  # else it says nothing of the schedule
+                self._add(Record(key, problem.name, cost, comparison))
         return comparisons
 
     def close(self) -> None:
@@ -152,7 +154,7 @@ class RecordingTimer:
         if self._database is not None:
             self._database.close()
 
-    def _key(self, problem: SchedulingProblem, schedule: str, baseline: str = "") -> Key:
+    def _key(self, problem: SchedulingProblem, schedule: str, baseline: str = "", way: str = "") -> Key:
         return Key(
             problem=problem.hash,
             schedule=schedule,
@@ -160,7 +162,7 @@ class RecordingTimer:
             target=problem.target,
             machine=this_machine().fingerprint,
             threads=self.stopwatch.threads_for(problem),
-            settings=self.stopwatch.settings.to_json() + self.stopwatch.inputs_digest,
+            settings=self.stopwatch.settings.to_json() + self.stopwatch.inputs_digest + way,
         )
 
     def _find(self, key: Key) -> Timing | Comparison | None:
@@ -169,6 +171,13 @@ class RecordingTimer:
     def _add(self, record: Record) -> None:
         if self._database is not None:
             self._database.add(record)
+
+
+def _way(rounds: int, worth: float, by_work: bool) -> str:
+    """How a comparison was made if not as `compare` does: with a few turns, it is no answer to who asks for many."""
+    return (
+        "" if (rounds, worth, by_work) == (15, 0.0, False) else f"; {rounds} rounds, worth {worth}, by work {by_work}"
+    )
 
 
 class Unrecorded(Error):  # noqa: N818 - says what happened
@@ -180,7 +189,8 @@ class Replay:
 
     Args:
         database: the record, or its path. It is read once, and may be closed then.
-        settings: how it was timed; None for whatever is on record.
+        settings: how it was timed; None for whatever is on record. Comparisons by many turns go before those by few.
+        inputs_digest: of the arrays that were given as inputs, see `Stopwatch`; of no account without `settings`.
         machine: fingerprint of the machine; None for the only one on record.
         missing: what to do for a schedule that is not on record: raise an error, or answer with the cost model's estimate.
 
@@ -193,17 +203,23 @@ class Replay:
         database: TimingDatabase | str | os.PathLike[str],
         *,
         settings: TimingSettings | None = None,
+        inputs_digest: str = "",
         machine: str | None = None,
         missing: Literal["error", "cost_model"] = "error",
     ) -> None:
         if isinstance(database, str | os.PathLike):
             with TimingDatabase(database, read_only=True) as opened:
-                self._read(opened, settings, machine, missing)
+                self._read(opened, settings, inputs_digest, machine, missing)
         else:
-            self._read(database, settings, machine, missing)
+            self._read(database, settings, inputs_digest, machine, missing)
 
     def _read(
-        self, database: TimingDatabase, settings: TimingSettings | None, machine: str | None, missing: str
+        self,
+        database: TimingDatabase,
+        settings: TimingSettings | None,
+        inputs_digest: str,
+        machine: str | None,
+        missing: str,
     ) -> None:
         machines = database.machines()
         if machine is None and len(machines) > 1:
@@ -216,11 +232,10 @@ class Replay:
         self._path = database.path
         self._missing = missing
         self._results: dict[tuple[str, str, str], Timing | Comparison] = {}
-        for record in database.records():
-            key = record.key
-            is_meant = settings is None or (
-                key.settings.startswith(settings.to_json()) and settings.threads in (None, key.threads)
-            )
+        wanted = None if settings is None else settings.to_json() + inputs_digest
+        for record in sorted(database.records(), key=lambda record: ";" not in record.key.settings):
+            key, (recorded, _, _) = record.key, record.key.settings.partition(";")
+            is_meant = settings is None or (recorded == wanted and settings.threads in (None, key.threads))
             if key.machine == self._machine and is_meant:
                 self._results[key.problem, key.schedule, key.baseline] = record.result
 

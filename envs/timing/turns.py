@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample
+from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample, once_more_if_killed
 from halidegym.envs.timing.measurements import median_interval
 
 MIN_ROUNDS = 6
 """The fewest that give an interval of 95 %."""
 
+_FEWEST_TO_TELL_A_PACE = 3  # entrants in a round
 _SAMPLES_PER_TURN = 3
 _LONG_SAMPLE_S = 0.3  # is enough for a turn, undisturbed
 _SHORT_SAMPLES_PER_TURN, _TURN_S = 12, 0.03
@@ -57,9 +58,7 @@ class Entrant:
             return
         begin = time.perf_counter()
         try:
-            with self.start() as running:
-                taken = _samples(running)
-                self.larger_inputs = self.check(running)
+            taken, self.larger_inputs = once_more_if_killed(self._checked_samples)
             self.samples.extend(taken)
             if self.by_work:
                 self.turns.append((min(sample.work_s for sample in taken), False))
@@ -70,6 +69,10 @@ class Entrant:
             self.failure = failed
             self.turns.clear()
         self.run_s += time.perf_counter() - begin
+
+    def _checked_samples(self) -> tuple[list[Sample], str]:
+        with self.start() as running:
+            return _samples(running), self.check(running)
 
     @property
     def counted(self) -> list[Sample]:
@@ -123,13 +126,14 @@ def without_drift(turns: Sequence[Sequence[Turn]]) -> list[list[Turn]]:
     """The turns of all entrants, the rounds made equally fast.
 
     The machine's speed drifts, with the temperature and with what others run on the cores beside. An entrant's turns
-    relative to its own median tell how fast a round was, and the median of that over the entrants is taken out.
+    relative to its own median tell how fast a round was, and the median of that over the entrants is taken out; of fewer
+    than three, nobody knows whether the round was slow or they were.
     """
     medians = [statistics.median(seconds for seconds, _ in own) if own else math.nan for own in turns]
     paces = []
     for number in range(max(map(len, turns), default=0)):
         shares = [own[number][0] / median for own, median in zip(turns, medians, strict=True) if number < len(own)]
-        paces.append(statistics.median(shares))
+        paces.append(statistics.median(shares) if len(shares) >= _FEWEST_TO_TELL_A_PACE else 1.0)
     return [
         [(seconds / pace, disturbed) for (seconds, disturbed), pace in zip(own, paces, strict=False)] for own in turns
     ]

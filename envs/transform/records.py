@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from halidegym.envs.timing.database import TimingDatabase
+from halidegym.envs.timing.database import Record, TimingDatabase
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, median_interval
 from halidegym.envs.timing.timers import Unrecorded
@@ -111,7 +111,8 @@ class TransformReplay:
     def _read(self, database: TimingDatabase, machine: str | None) -> None:
         self._path = database.path
         records = list(database.records())
-        machines = sorted({record.key.machine for record in records if record.key.problem == self.key.digest})
+        # Who tuned by dynamic programming recorded ways to do parts of the transform, and no plan.
+        machines = sorted({record.key.machine for record in records if self._is_meant(record)})
         if machine is None and len(machines) > 1:
             raise InvalidParameter(
                 f"{database.path} has times of the machines {', '.join(machines)}. Choose one: machine=..."
@@ -127,6 +128,9 @@ class TransformReplay:
                 self._ways[key.problem, key.schedule, key.settings] = result
             elif key.problem == self.key.digest:
                 self._plans[key.schedule] = result
+
+    def _is_meant(self, record: Record) -> bool:
+        return record.key.problem == self.key.digest or record.problem_name.startswith(f"{self.key.name}: ")
 
     @property
     def recorded(self) -> dict[str, float]:

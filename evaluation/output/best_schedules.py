@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -50,6 +51,10 @@ def run_time_words(plan: TunedPlan, finalist: Finalist) -> str:
     """How long a schedule took, and the baseline beside it."""
     if plan.baseline_time is None:
         return "nothing was timed; this is what Adams2019's search found"
+    if math.isnan(finalist.speedup):
+        return (
+            "none of the schedules that were timed runs; this is what Adams2019's search found, and it does not, either"
+        )
     interval = f"[{finalist.low:.2f}, {finalist.high:.2f}]"
     times = f"{milliseconds(finalist.run_time)} ms against {milliseconds(plan.baseline_time)} ms"
     return f"{times}, {finalist.speedup:.2f} {interval} times as fast as {plan.baseline}"

@@ -18,6 +18,7 @@ from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.evaluation.timings.calibration import draw
+from halidegym.native._core import Error
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,11 @@ def repeat(
     comparisons = []
     for _ in range(count):
         on_comparison(problem.name)
-        comparisons.append(stopwatch.compare(problem, a, b))
+        comparison = stopwatch.compare(problem, a, b)
+        for timing in (comparison.a, comparison.b):
+            if timing.outcome != "ok":
+                raise Error(f"{problem.name}: a schedule fails, {timing.outcome}: {timing.error}. Choose another one")
+        comparisons.append(comparison)
     return Repeatability(tuple(comparisons))
 
 

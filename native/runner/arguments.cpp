@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <new>
 #include <stdexcept>
 
@@ -27,6 +28,9 @@ void pack(Dimensions &dimensions) {
     std::stable_sort(order.begin(), order.end(), [](const auto *a, const auto *b) { return a->stride < b->stride; });
     int64_t stride = 1;
     for (halide_dimension_t *dimension : order) {
+        if (stride > std::numeric_limits<int32_t>::max()) {
+            throw std::runtime_error("a buffer of the pipeline needs strides of more than 32 bits; make its estimates smaller");
+        }
         dimension->stride = static_cast<int32_t>(stride);
         stride *= dimension->extent;
     }
@@ -42,12 +46,15 @@ bool cover(Dimensions &dimensions, const Dimensions &other) {
         if (theirs.extent <= 0) {
             continue;
         }
+        const int64_t their_end = int64_t{theirs.min} + theirs.extent;
         const int32_t min = mine.extent <= 0 ? theirs.min : std::min(mine.min, theirs.min);
-        const int32_t end = mine.extent <= 0 ? theirs.min + theirs.extent
-                                             : std::max(mine.min + mine.extent, theirs.min + theirs.extent);
+        const int64_t end = mine.extent <= 0 ? their_end : std::max(int64_t{mine.min} + mine.extent, their_end);
+        if (end - min > std::numeric_limits<int32_t>::max()) {
+            throw std::runtime_error("the schedule asks for more of an input than 32 bits can count");
+        }
         grown = grown || min != mine.min || end - min != mine.extent;
         mine.min = min;
-        mine.extent = end - min;
+        mine.extent = static_cast<int32_t>(end - min);
     }
     return grown;
 }

@@ -120,8 +120,26 @@ bool equal(halide_type_t type, const uint8_t *actual, const uint8_t *expected, c
     if (!is_float(type)) {
         return a != e && std::abs(a - e) <= tolerance.integer;  // equal as doubles, they are huge and different
     }
-    return a == e || (std::isnan(a) && std::isnan(e)) ||
-           std::abs(a - e) <= tolerance.absolute + tolerance.relative * std::abs(e);
+    if (!std::isfinite(a) || !std::isfinite(e)) {
+        return a == e || (std::isnan(a) && std::isnan(e));
+    }
+    return std::abs(a - e) <= tolerance.absolute + tolerance.relative * std::abs(e);
+}
+
+// The elements that are too far off.
+std::vector<size_t> differing_points(halide_type_t type, const std::vector<uint8_t> &actual,
+                                     const std::vector<uint8_t> &expected, Tolerance tolerance) {
+    if (is_float(type)) {
+        tolerance.absolute *= std::clamp(largest(type, expected), least_scale, 1.0);
+    }
+    const auto bytes = static_cast<size_t>(type.bytes());
+    std::vector<size_t> points;
+    for (size_t at = 0; at < actual.size(); at += bytes) {
+        if (!equal(type, &actual[at], &expected[at], tolerance)) {
+            points.push_back(at / bytes);
+        }
+    }
+    return points;
 }
 
 std::string example(const halide_buffer_t &buffer, size_t output, size_t element, double actual, double expected) {
@@ -167,34 +185,23 @@ std::string write_outputs(const std::vector<const halide_buffer_t *> &outputs, c
 
 std::string compare_outputs(const std::vector<const halide_buffer_t *> &outputs, const std::string &directory,
                             const Tolerance &tolerance) {
-    size_t points = 0;
-    size_t differing = 0;
+    std::string answer = "points";
     std::string first;
     for (size_t o = 0; o < outputs.size(); o++) {
         const halide_type_t type = outputs[o]->type;
         const std::vector<uint8_t> actual = dense(*outputs[o]);
         const std::vector<uint8_t> expected = read(path_of(directory, o), actual.size());
         const auto bytes = static_cast<size_t>(type.bytes());
-        points += actual.size() / bytes;
-        if (actual == expected) {
-            continue;
+        const std::vector<size_t> differing =
+            actual == expected ? std::vector<size_t>() : differing_points(type, actual, expected, tolerance);
+        if (!differing.empty() && first.empty()) {
+            const size_t at = differing.front() * bytes;
+            first = example(*outputs[o], o, differing.front(), as_double(type, &actual[at]),
+                            as_double(type, &expected[at]));
         }
-        Tolerance scaled = tolerance;
-        if (is_float(type)) {
-            scaled.absolute *= std::clamp(largest(type, expected), least_scale, 1.0);
-        }
-        for (size_t at = 0; at < actual.size(); at += bytes) {
-            if (equal(type, &actual[at], &expected[at], scaled)) {
-                continue;
-            }
-            if (differing++ == 0) {
-                first =
-                    example(*outputs[o], o, at / bytes, as_double(type, &actual[at]), as_double(type, &expected[at]));
-            }
-        }
+        answer += " " + std::to_string(differing.size()) + " of " + std::to_string(actual.size() / bytes);
     }
-    return "points " + std::to_string(differing) + " of " + std::to_string(points) +
-           (differing > 0 ? ": " + first : "");
+    return answer + (first.empty() ? "" : ": " + first);
 }
 
 }  // namespace halidegym

@@ -20,8 +20,8 @@ struct Tolerance {
 // semicolons between: its index, its type as NumPy spells it, its extents.
 std::string write_outputs(const std::vector<const halide_buffer_t *> &outputs, const std::string &directory);
 
-// Compares with what write_outputs wrote. Returns "points <number> of <number>", and if the first number, that of
-// points that differ, is not 0, an example.
+// Compares with what write_outputs wrote. Returns "points <number> of <number> ...", of each output how many of its
+// points differ, and an example if any does: ": output 0 at (1, 2) is 3 instead of 4".
 std::string compare_outputs(const std::vector<const halide_buffer_t *> &outputs, const std::string &directory,
                             const Tolerance &tolerance);
 

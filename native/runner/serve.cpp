@@ -98,17 +98,28 @@ private:
     std::FILE *file_;  // stays open to the end of the process
 };
 
-// Minimum and extent of each dimension, and the name, of each buffer.
+std::string quoted(const std::string &text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        char code[8];
+        std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned char>(c));
+        result += c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 ? std::string(code) : std::string(1, c);
+    }
+    return result + "\"";
+}
+
+// Minimum and extent of each dimension, and the name, of each buffer; as JSON, since names are anybody's.
 std::string regions(const std::vector<std::pair<std::string, const halide_buffer_t *>> &buffers) {
     std::string text;
     for (const auto &[name, buffer] : buffers) {
-        text += text.empty() ? "" : ";";
+        text += text.empty() ? "[" : ",[";
+        text += quoted(name);
         for (int d = 0; d < buffer->dimensions; d++) {
-            text += std::to_string(buffer->dim[d].min) + ' ' + std::to_string(buffer->dim[d].extent) + ' ';
+            text += ",[" + std::to_string(buffer->dim[d].min) + "," + std::to_string(buffer->dim[d].extent) + "]";
         }
-        text += name;
+        text += "]";
     }
-    return text;
+    return "[" + text + "]";
 }
 
 class Server {
@@ -144,12 +155,13 @@ private:
         size_t flush_bytes = 0;
         words >> runs >> flush_bytes;
         flush(flush_bytes);
+        const double waited_before = seconds_waited();  // takes time of its own, to read files
         const double cpu_before = cpu_seconds();
-        const double waited_before = seconds_waited();
         const double seconds = seconds_of(kernel_, arguments_, runs);
+        const double worked = cpu_seconds() - cpu_before;
         const double waited = seconds_waited() - waited_before;
         char line[128];
-        std::snprintf(line, sizeof line, "sample %.9g %.9g %.9g", seconds, cpu_seconds() - cpu_before, waited);
+        std::snprintf(line, sizeof line, "sample %.9g %.9g %.9g", seconds, worked, waited);
         answers_.write(line);
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from halidegym.agents.learned.cost_models.network import CostNetwork, random_wei
 from halidegym.agents.learned.cost_models.predicted import predicted_costs
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native._core import InvalidParameter, Weights
-from halidegym.native.weights import builtin_weights, load_weights
+from halidegym.native.weights import builtin_weights, load_weights, weights_hash
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.cost_model.judgement import good_groups, judge
 from halidegym.training.cost_model.settings import CostModelSettings
@@ -130,6 +131,8 @@ class _Training:
         self._of_result = settings.of_result() | {
             "learned_from": len(self._train),
             "chosen_by": len(self._validation),
+            "schedules_sha256": _digest((*self._train, *self._validation)),
+            "start_sha256": weights_hash(self._start),
         }
         self._members, self._scores = list[Weights](), list[float]()
         self._curve: list[dict[str, float]] = []
@@ -194,6 +197,15 @@ class _Training:
             "unfinished": self._unfinished,
         }
         save_checkpoint(self._checkpoint, self._of_result, state)
+
+
+def _digest(schedules: Sequence[MeasuredSchedule]) -> str:
+    """SHA-256 of what is learned of schedules."""
+    sha = hashlib.sha256()
+    for schedule in schedules:
+        sha.update(repr((schedule.pipeline, schedule.threads, schedule.actions, schedule.run_time_s)).encode())
+        sha.update(schedule.pipeline_features.tobytes() + schedule.schedule_features.tobytes())
+    return sha.hexdigest()
 
 
 class _Member:

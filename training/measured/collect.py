@@ -165,6 +165,8 @@ class Collector:
                 raise NotCollected(f"its greedy schedule takes {first[-1]:.1f} s to compile")
             self.spent.compiling += sum(first) + sum(compilers.compile(problem, schedules[1:])[1:])
             return _Compiled(wanted.name, problem, tuple(drawn))
+        except OSError:  # of this machine, not of the pipeline, though some are an Error, too
+            raise
         except (Error, NotCollected) as error:
             return _Compiled(wanted.name, failure=str(error))
 
@@ -177,6 +179,8 @@ class Collector:
                 raise NotCollected(compiled.failure)
             measured = self._timed(compiled.problem, compiled)
             self._store.add(MeasuredCollection(this_machine(), measured))
+        except OSError:
+            raise
         except (Error, NotCollected) as error:
             self._store.add(MeasuredCollection(this_machine(), skipped={compiled.name: str(error)}))
         return compiled.name

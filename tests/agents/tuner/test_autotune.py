@@ -22,7 +22,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
-from halidegym.envs.timing.measurements import Comparison, TimingSettings
+from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.timers import Replay, Timer
 from halidegym.native._core import InvalidParameter
 from oracle.builder_problem import SSE_AVX2
@@ -135,6 +135,46 @@ def test_another_baseline_where_adams2019_fails(blur: SchedulingProblem) -> None
     plan = tune(blur, MadeUpTimes(seconds), measurements=8)
     assert (plan.baseline, plan.baseline_time, plan.measurements) == (TRUSTED, 1.0, 8)
     assert plan.speedup == pytest.approx(1.0 / plan.run_time) if plan.run_time else False
+
+
+class FailsOnce(MadeUpTimes):
+    """One schedule fails in one comparison, by its number, and in no other."""
+
+    def __init__(self, seconds: Any, comparison: int, side: str) -> None:
+        super().__init__(seconds)
+        self._comparison, self._side = comparison, side
+
+    def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
+        comparison = super().compare(problem, a, b, costs=costs)
+        if len(self.asked) != self._comparison:
+            return comparison
+        failed = Timing("crash", (), 0.0, "killed")
+        a, b = (failed, comparison.b) if self._side == "a" else (comparison.a, failed)
+        return Comparison(math.nan, math.nan, math.nan, a, b)
+
+
+def test_a_baseline_that_fails_while_others_are_screened_is_asked_again(blur: SchedulingProblem) -> None:
+    timer = FailsOnce(by_splits, comparison=1, side="b")
+    plan = tune(blur, timer, measurements=16)
+    assert (plan.failures, plan.measurements) == (0, 16)
+    assert plan.candidates == tune(blur, MadeUpTimes(by_splits), measurements=16).candidates
+
+
+def test_who_fails_in_the_last_comparison_does_not_take_the_others_along(blur: SchedulingProblem) -> None:
+    steady = MadeUpTimes(by_splits)
+    whole = tune(blur, steady, measurements=16)
+    assert len(whole.finalists) > 2 and whole.speedup > 1
+    last = len(steady.asked)
+    without_baseline = tune(blur, FailsOnce(by_splits, comparison=last, side="a"), measurements=16)
+    assert (without_baseline.actions, without_baseline.speedup) == (whole.actions, pytest.approx(whole.speedup))
+    assert all(math.isfinite(finalist.run_time) for finalist in without_baseline.finalists)
+    without_favourite = tune(blur, FailsOnce(by_splits, comparison=last, side="b"), measurements=16)
+    assert without_favourite.speedup > 1 and without_favourite.actions != whole.actions
+
+
+def test_nothing_that_does_not_run_is_said_to_be_fast(blur: SchedulingProblem) -> None:
+    plan = tune(blur, MadeUpTimes(lambda s: 1.0 if isinstance(s, TrustedSchedule) else math.inf), measurements=8)
+    assert (plan.baseline, plan.run_time) == (TRUSTED, None) and math.isnan(plan.speedup)
 
 
 def test_ctrl_c_ends_with_the_best_so_far(blur: SchedulingProblem) -> None:

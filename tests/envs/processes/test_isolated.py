@@ -89,6 +89,23 @@ def test_a_call_that_somebody_kills_is_made_once_more(tmp_path: Path) -> None:
     process.close()
 
 
+def test_an_answer_that_nobody_waited_for_is_not_that_to_the_next_call() -> None:
+    def ring(*_: object) -> None:
+        raise TimeoutError("the alarm")
+
+    process = KeptProcess()
+    assert process.call(os.getpid) > 0
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(TimeoutError, match="the alarm"):
+            process.call(time.sleep, 1)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert process.call(max, 2, 5) == 5
+    process.close()
+
+
 def test_a_call_that_is_interrupted_is_not_made_again(tmp_path: Path) -> None:
     process, begun = KeptProcess(), tmp_path / "begun"
 

@@ -10,8 +10,9 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -24,6 +25,7 @@ from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.database import DatabaseError, Key, Record, TimingDatabase
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
+from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer, Replay, Unrecorded
 from halidegym.native import _core
 from schedules_for_tests import random_schedule
@@ -211,6 +213,40 @@ def test_what_is_on_record_is_not_measured_again(database: TimingDatabase, probl
     assert replay.time(problem, schedule) == latest
     assert replay.compare(problem, schedule, None) == comparison
     timer.close()
+
+
+class CountedTurns:
+    """A stopwatch that says how many turns it was asked for, and whose baselines fail in the first comparison."""
+
+    settings, inputs_digest, threads_for = QUICK, "", staticmethod(lambda _: 1)
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def compare_all(
+        self, _: object, schedules: Sequence[Any], *__: object, rounds: int, **___: object
+    ) -> list[Comparison]:
+        self.asked.append(rounds)
+        base = TIMING if len(self.asked) > 1 else Timing("crash", (), 0.0, "killed")
+        return [Comparison(float(rounds), 1.0, 1.0, TIMING, base)] * len(schedules)
+
+
+def test_comparisons_by_few_turns_are_no_answer_to_who_asks_for_many(
+    database: TimingDatabase, problem: SchedulingProblem
+) -> None:
+    stopwatch, schedule = CountedTurns(), random_schedule(problem, 0)
+    timer = RecordingTimer(database, stopwatch=cast(Stopwatch, stopwatch))
+    for _ in range(2):  # the first time, the baseline fails, which says nothing of the schedule
+        timer.compare_all(problem, [schedule], None, rounds=2)
+    assert len(database) == 1
+    assert timer.compare_all(problem, [schedule], None, rounds=2)[0].ratio == 2.0
+    assert Replay(database, settings=QUICK).compare(problem, schedule, None).ratio == 2.0
+    assert timer.compare(problem, schedule, None).ratio == 15.0
+    assert stopwatch.asked == [2, 2, 15]
+    assert Replay(database).compare(problem, schedule, None).ratio == 15.0
+    assert timer.compare_all(problem, [schedule], None, rounds=2)[0].ratio == 2.0
+    with pytest.raises(Unrecorded):
+        Replay(database, settings=QUICK, inputs_digest="of others").compare(problem, schedule, None)
 
 
 def test_replay_of_what_is_not_on_record(database: TimingDatabase, problem: SchedulingProblem) -> None:

@@ -260,7 +260,7 @@ def test_a_late_compilation_is_tried_again_with_more_time_only(
 
     def late(*_: object, timeout_s: float) -> CompileTimes:
         asked.append(timeout_s)
-        raise CompilationError(Finished("timeout", f"still running after {timeout_s:g} s"))
+        raise CompilationError(Finished("timeout", f"still running after {timeout_s:g} s"), would_repeat=True)
 
     monkeypatch.setattr(Compiler, "compile", late)
     store = KernelStore(tmp_path)
@@ -269,6 +269,21 @@ def test_a_late_compilation_is_tried_again_with_more_time_only(
             store.compile(compiler, problem, None, tmp_path / "kernel.so", timeout_s=timeout_s)
         assert raised.value.finished.outcome == "timeout"
     assert asked == [10.0, 20.0]
+
+
+def test_what_is_no_fault_of_the_schedule_is_not_kept(
+    problem: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a linker that is missing today."""
+    kernels, library = tmp_path / "kernels", tmp_path / "kernel.so"
+    with Compiler() as compiler:
+        compiler.runtime_library(problem.target)
+        with monkeypatch.context() as patched:
+            patched.setattr(shutil, "which", lambda _: None)
+            with pytest.raises(CompilationError, match="no linker found"):
+                KernelStore(kernels).compile(compiler, problem, None, library, timeout_s=60.0)
+        KernelStore(kernels).compile(compiler, problem, None, library, timeout_s=60.0)
+    assert library.exists()
 
 
 def test_a_full_disk_is_named_as_the_reason(problem: SchedulingProblem, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,6 +221,19 @@ def test_the_interval_covers_the_median_as_often_as_it_says() -> None:
         assert 0.94 < sum(covered) / len(covered) < 0.99
 
 
+def test_intervals_of_many_values() -> None:
+    low, high = median_interval(range(2000))
+    assert 950 <= low < 1000 <= high <= 1050 and low + high == 1999
+
+
+def test_inputs_stay_as_they_were_given() -> None:
+    array = np.ones((4, 4), np.float32)
+    with Stopwatch(inputs={"inp": array}) as stopwatch:
+        before = stopwatch.inputs_digest
+        array[:] = 2.0
+        assert stopwatch.inputs_digest == before
+
+
 def test_disturbed_rounds_do_not_count_if_six_others_are_left() -> None:
     quiet, disturbed = [(1.0, False)] * 6, [(5.0, True)] * 9
     assert ratio_of(disturbed + quiet, [(2.0, False)] * 15) == (2.0, 2.0, 2.0)

@@ -41,6 +41,12 @@ def test_fewer_turns_and_none_pass() -> None:
     assert without_drift([]) == []
 
 
+def test_who_is_alone_in_a_round_keeps_its_noise() -> None:
+    alone = [(1.0, False), (2.0, False), (9.0, False)]
+    assert without_drift([alone]) == [alone]
+    assert without_drift([alone, [(3.0, False)]])[0][1:] == alone[1:]
+
+
 def test_schedules_take_turns_and_failures_none(tmp_path: Path) -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL["mm"](), parallelism=1)
     schedules = [Greedy().plan(problem).schedule, TrustedSchedule(problem), None]

@@ -90,6 +90,10 @@ def test_dynamic_programming_is_replayed_bit_for_bit(tmp_path: Path) -> None:
     for measured, known in zip(found, recorded, strict=True):
         assert known.actions == measured.actions
         assert known.cost >= measured.cost  # the best so far are timed again later, and the longest time counts
+    alone = tmp_path / "ways.db"
+    with TransformTimer(TransformPlan(64, "codelet 1"), database=alone) as timer:
+        ways_only = solve(timer, 7)
+    assert solve(TransformReplay(64, alone), 7).actions == ways_only.actions
     replay = TransformReplay(64, path)
     for seed, known in enumerate(recorded):
         replayed = solve(replay, seed)

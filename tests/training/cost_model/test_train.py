@@ -73,6 +73,9 @@ def test_other_settings_or_schedules_in_the_same_folder_are_refused(tmp_path: Pa
         train_cost_model(with_settings(loss="ranks"), TRAIN, VALIDATION, tmp_path)
     with pytest.raises(InvalidParameter, match="learned_from"):
         train_cost_model(SETTINGS, TRAIN[12:], VALIDATION, tmp_path)
+    others = [dataclasses.replace(schedule, run_time_s=2 * schedule.run_time_s) for schedule in TRAIN]
+    with pytest.raises(InvalidParameter, match="schedules_sha256"):
+        train_cost_model(SETTINGS, others, VALIDATION, tmp_path)
     (tmp_path / "checkpoint.pt").write_bytes((tmp_path / "checkpoint.pt").read_bytes()[:1000])
     with pytest.raises(FormatError, match="Cannot read the checkpoint"):
         train_cost_model(SETTINGS, TRAIN, VALIDATION, tmp_path)

@@ -1,0 +1,96 @@
+"""Compiled schedules in their runner, asked one thing at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import halide as hl
+import numpy as np
+import pytest
+
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.timing.compiler import Compiler
+from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, once_more_if_killed
+from halidegym.envs.timing.measurements import TimingSettings
+
+SETTINGS = TimingSettings(threads=1)
+
+
+def several_outputs() -> hl.Pipeline:
+    """A large output of floats and a small one, of an input whose name is no word."""
+    x, y = hl.Var("x"), hl.Var("y")
+    image = hl.ImageParam(hl.Float(32), 2, 'my "input"; of 2')
+    image.set_estimates([(0, 200), (-1, 100)])
+    large, small = hl.Func("large"), hl.Func("small")
+    large[x, y] = image[x, y - 1] + 1.0
+    small[x] = image[x, 0] * 2.0
+    large.set_estimates([(0, 200), (0, 100)])
+    small.set_estimates([(0, 4)])
+    return hl.Pipeline([large, small])
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningKernel]:
+    library = tmp_path_factory.mktemp("kernel") / "kernel.so"
+    problem = SchedulingProblem.from_pipeline(several_outputs, parallelism=1)
+    with Compiler() as compiler:
+        compiler.compile(problem, None, library)
+        runtime = compiler.runtime_library(problem.target)
+    with RunningKernel(runtime, library, 1, SETTINGS) as kernel:
+        yield kernel
+
+
+def changed(running: RunningKernel, folder: Path, output: int, points: int, value: float) -> None:
+    """What the outputs would be if so many points of one of them had this value."""
+    running.outputs(folder)
+    path = folder / f"{output}.bin"
+    array = np.fromfile(path, np.float32)
+    array[:points] = value
+    array.tofile(path)
+
+
+def test_inputs_may_be_called_anything(running: RunningKernel) -> None:
+    assert running.inputs() == {'my "input"; of 2': ((0, 200), (-1, 100))}
+
+
+def test_equal_outputs_pass(running: RunningKernel, tmp_path: Path) -> None:
+    running.outputs(tmp_path)
+    running.check(tmp_path)
+    running.check(tmp_path, is_exact=True)
+
+
+def test_each_output_is_judged_by_itself(running: RunningKernel, tmp_path: Path) -> None:
+    """A small one may be wrong altogether, which is little of all points together."""
+    changed(running, tmp_path, output=0, points=2, value=7.0)
+    running.check(tmp_path)
+    with pytest.raises(KernelFailed, match=r"2 of 20004 points differ.* output 0 at \(0, 0\)"):
+        running.check(tmp_path, is_exact=True)
+    changed(running, tmp_path, output=1, points=1, value=7.0)
+    with pytest.raises(KernelFailed, match=r"1 of 20004 points differ.* output 1 at \(0\)"):
+        running.check(tmp_path)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_numbers_are_not_infinities(running: RunningKernel, tmp_path: Path, value: float) -> None:
+    changed(running, tmp_path, output=0, points=20_000, value=value)
+    with pytest.raises(KernelFailed, match="20000 of 20004 points differ"):
+        running.check(tmp_path)
+
+
+def test_what_somebody_kills_runs_once_more() -> None:
+    endings = iter([KernelFailed("crash", "killed", was_killed=True), "result"])
+
+    def run() -> str:
+        ending = next(endings)
+        if isinstance(ending, KernelFailed):
+            raise ending
+        return str(ending)
+
+    assert once_more_if_killed(run) == "result"
+    endings = iter([KernelFailed("crash", "killed", was_killed=True)] * 2)
+    with pytest.raises(KernelFailed, match="killed"):
+        once_more_if_killed(run)
+    endings = iter([KernelFailed("crash", "by itself"), "result"])
+    with pytest.raises(KernelFailed, match="by itself"):
+        once_more_if_killed(run)
