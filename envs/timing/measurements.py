@@ -22,6 +22,10 @@ violated requirement; its output is not that of the trusted schedule; or the com
 or wanted more memory than it may have."""
 
 
+_RULES = 2
+"""Of what counts as a wrong output and as work: what was recorded by others is measured again."""
+
+
 @dataclasses.dataclass(frozen=True)
 class TimingSettings:
     """How schedules are timed.
@@ -96,8 +100,8 @@ class TimingSettings:
             )
 
     def to_json(self) -> str:
-        """All settings but the threads, which a record has apart; the same text for equal settings."""
-        return json.dumps({**dataclasses.asdict(self), "threads": None}, sort_keys=True)
+        """All settings but the threads, which a record has apart, and the version of the rules; equal for equal settings."""
+        return json.dumps({**dataclasses.asdict(self), "threads": None, "rules": _RULES}, sort_keys=True)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -126,6 +126,11 @@ py::tuple to_tuple(const ShownEnvironment &environment) {
                           here ? here->num_evaluations : 0);
 }
 
+ObservationShape checked(const ObservationShape &shape) {
+    check(shape);
+    return shape;
+}
+
 std::unique_ptr<ShownEnvironment> environment(const py::tuple &pickled) {
     auto result = std::make_unique<ShownEnvironment>(pickled[0].cast<ObservationShape>(), pickled[1].cast<bool>());
     if (auto state = pickled[2].cast<std::optional<State>>()) {
@@ -140,13 +145,13 @@ void bind_env(py::module_ &m) {
     py::class_<ObservationShape> shape(m, "ObservationShape", "Sizes of the arrays of an observation.");
     shape
         .def(py::init([](int stages, int edges, int loops, int decisions, bool child_features) {
-                 return ObservationShape{stages, edges, loops, decisions, child_features};
+                 return checked(ObservationShape{stages, edges, loops, decisions, child_features});
              }),
              py::kw_only(), py::arg("stages"), py::arg("edges"), py::arg("loops"), py::arg("decisions"),
              py::arg("child_features") = false)
         .def_static(
-            "of", [](const std::shared_ptr<Space> &space) { return shape_of(*space->problem); }, py::arg("space"),
-            "The smallest shape that holds the problem of a space, with one decision.")
+            "of", [](const std::shared_ptr<Space> &space) { return shape_of(*space->problem); },
+            py::arg("space").none(false), "The smallest shape that holds the problem of a space, with one decision.")
         .def_readonly("stages", &ObservationShape::stages)
         .def_readonly("edges", &ObservationShape::edges)
         .def_readonly("loops", &ObservationShape::loops)
@@ -158,8 +163,8 @@ void bind_env(py::module_ &m) {
                 return py::make_tuple(s.stages, s.edges, s.loops, s.decisions, s.child_features);
             },
             [](const py::tuple &pickled) {
-                return ObservationShape{pickled[0].cast<int>(), pickled[1].cast<int>(), pickled[2].cast<int>(),
-                                        pickled[3].cast<int>(), pickled[4].cast<bool>()};
+                return checked(ObservationShape{pickled[0].cast<int>(), pickled[1].cast<int>(), pickled[2].cast<int>(),
+                                                pickled[3].cast<int>(), pickled[4].cast<bool>()});
             }));
     def_copies(shape);
 

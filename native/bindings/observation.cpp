@@ -70,9 +70,9 @@ py::dict replay_rows(const std::shared_ptr<Space> &space, const std::vector<int6
 
 void bind_observation(py::module_ &m) {
     const ReplayOptions defaults;
-    m.def("problem_rows", &problem_rows, py::arg("space"),
+    m.def("problem_rows", &problem_rows, py::arg("space").none(false),
           "What stays the same for all states of a problem, as a dict of tables.");
-    m.def("replay_rows", &replay_rows, py::arg("space"), py::arg("actions"), py::kw_only(),
+    m.def("replay_rows", &replay_rows, py::arg("space").none(false), py::arg("actions"), py::kw_only(),
           py::arg("candidates") = defaults.candidates, py::arg("seed") = 0, py::arg("loops") = defaults.loops,
           py::arg("child_features") = defaults.child_features, py::arg("reference_cost") = defaults.reference_cost,
           py::arg("shown") = defaults.shown,

@@ -101,7 +101,7 @@ void bind_policy(py::module_ &m) {
                  const UnlockedWork work;
                  return std::make_shared<Policy>(std::move(of), space);
              }),
-             py::arg("network"), py::arg("space"))
+             py::arg("network").none(false), py::arg("space").none(false))
         .def("blind_logits", &blind_logits, py::arg("expansion"), py::arg("actions") = py::none())
         .def("child_logits", &child_logits, py::arg("expansion"), py::arg("actions") = py::none())
         .def("value", &value, py::arg("state"), py::arg("relative_cost"));

@@ -101,15 +101,15 @@ void bind_search(py::module_ &m) {
         .add("threads", &BeamOptions::threads)
         .add("seed", &BeamOptions::seed);
     def_planner<BeamOptions>(m, "beam_search", &run_beam_search, options_argument<BeamOptions>());
-    m.def("evaluated_states", &evaluated_states, py::arg("space"), options_argument<BeamOptions>());
+    m.def("evaluated_states", &evaluated_states, py::arg("space").none(false), options_argument<BeamOptions>());
 
     OptionsClass<RandomSearchOptions>(m, "RandomSearchOptions", "Parameters of a random search.")
         .add("seed", &RandomSearchOptions::seed);
     def_planner<RandomSearchOptions>(m, "random_search", &run_random_search, options_argument<RandomSearchOptions>());
 
     def_planner<>(m, "exhaustive_search", &run_exhaustive_search);
-    m.def("estimate_num_schedules", &estimate_num_schedules, py::arg("space"), py::kw_only(), py::arg("walks") = 64,
-          py::arg("seed") = 0);
+    m.def("estimate_num_schedules", &estimate_num_schedules, py::arg("space").none(false), py::kw_only(),
+          py::arg("walks") = 64, py::arg("seed") = 0);
 }
 
 }  // namespace halidegym

@@ -71,7 +71,7 @@ void bind_search_guided(py::module_ &m) {
         .add("memory", &GuidanceOptions::memory)
         .add("seed", &GuidanceOptions::seed);
     py::class_<GuidedSchedules>(m, "GuidedSpace", "Schedules of which a policy draws the random decisions.")
-        .def(py::init<SpaceRef, std::shared_ptr<const Policy>, const GuidanceOptions &>(), py::arg("space"),
+        .def(py::init<SpaceRef, std::shared_ptr<const Policy>, const GuidanceOptions &>(), py::arg("space").none(false),
              py::arg("policy"), options_argument<GuidanceOptions>())
         .def("completion_costs", &completion_costs_of, py::arg("expansion"), py::arg("actions"), py::kw_only(),
              py::arg("seed") = 0);

@@ -135,7 +135,7 @@ void bind_search_mcts(py::module_ &m) {
             return std::pair(static_cast<double>(speed.drawn) / speed.drawn_seconds,
                              static_cast<double>(speed.built) / speed.built_seconds);
         },
-        py::arg("space"), py::kw_only(), py::arg("seconds") = 1.0, py::arg("seed") = 0);
+        py::arg("space").none(false), py::kw_only(), py::arg("seconds") = 1.0, py::arg("seed") = 0);
 }
 
 }  // namespace halidegym

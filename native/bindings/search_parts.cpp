@@ -47,7 +47,8 @@ int64_t random_rollouts(const std::shared_ptr<Space> &space, int64_t count, uint
 
 void bind_search_parts(py::module_ &m) {
     m.def("compute_features", &compute_features, py::arg("states"));
-    m.def("random_rollouts", &random_rollouts, py::arg("space"), py::arg("count"), py::kw_only(), py::arg("seed") = 0);
+    m.def("random_rollouts", &random_rollouts, py::arg("space").none(false), py::arg("count"), py::kw_only(),
+          py::arg("seed") = 0);
 }
 
 }  // namespace halidegym

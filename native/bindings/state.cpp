@@ -80,8 +80,9 @@ State state(const py::tuple &pickled) {
 }
 
 void bind_space(py::class_<Space, std::shared_ptr<Space>> &type) {
-    type.def(py::init(&make_space), py::arg("problem"), py::arg("weights"), py::kw_only(), py::arg("subtiling") = true,
-             py::arg("memory_limit") = -1, py::arg("max_recompute") = SpaceOptions().max_recompute)
+    type.def(py::init(&make_space), py::arg("problem").none(false), py::arg("weights"), py::kw_only(),
+             py::arg("subtiling") = true, py::arg("memory_limit") = -1,
+             py::arg("max_recompute") = SpaceOptions().max_recompute)
         .def_property_readonly("problem", &problem_of)
         .def_property_readonly("weights", [](const Space &space) { return space.cost_model->network().weights(); })
         .def_property_readonly("subtiling", [](const Space &space) { return space.options.subtiling; })

@@ -3,6 +3,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cmath>
+
 #include "bindings/native_work.h"
 #include "bindings/options.h"
 #include "bindings/python_space.h"
@@ -72,7 +74,12 @@ TransformCost cost_in_python(const py::object &function) {
     }
     return [function = PythonSpace::Value(function)](const TransformPlan &plan) {
         const py::gil_scoped_acquire gil;
-        return parameter<std::optional<double>>("cost(plan)", function.get()(plan.text()));
+        const auto cost = parameter<std::optional<double>>("cost(plan)", function.get()(plan.text()));
+        if (cost && std::isnan(*cost)) {
+            throw InvalidParameter("cost(plan) is NaN for '" + plan.text() +
+                                   "'; return a number, or None where the plan is not acceptable");
+        }
+        return cost;
     };
 }
 
@@ -106,8 +113,23 @@ py::object to_python(const std::optional<Count> &count) {
     return (py::int_(static_cast<uint64_t>(*count >> 64)) << py::int_(64)) | py::int_(static_cast<uint64_t>(*count));
 }
 
+bool is_of(const TransformState &state, const TransformSpace &space) {
+    const TransformSpace own = state.space();
+    return own.closure().n() == space.closure().n() && own.closure().rules() == space.closure().rules() &&
+           own.tables().model().context() == space.tables().model().context();
+}
+
+const TransformState &checked(const TransformSpace &space, const TransformState &state) {
+    if (!is_of(state, space)) {
+        throw InvalidParameter("\"" + state.text() + "\" is a plan of " + std::to_string(state.space().closure().n()) +
+                               " elements in another space than this one, of " + std::to_string(space.closure().n()) +
+                               "; give a state that comes of this space's root, or of an equal one's");
+    }
+    return state;
+}
+
 TransformSpace::Decision checked_decision(const TransformSpace &space, const TransformState &state, int64_t index) {
-    const int64_t number = space.num_decisions(state);
+    const int64_t number = space.num_decisions(checked(space, state));
     if (index < 0 || index >= number) {
         throw InvalidParameter("decision " + std::to_string(index) + " of a plan with " + std::to_string(number) +
                                " decisions; give an index below that");
@@ -198,7 +220,7 @@ void bind_transform_space(py::module_ &m) {
             "steps",
             [](const TransformSpace &space, const TransformState &state) {
                 std::vector<std::pair<int, std::string>> steps;
-                auto children = space.children(state);
+                auto children = space.children(checked(space, state));
                 for (const TransformSpace::Decision &decision : children.decisions()) {
                     steps.emplace_back(decision.open, to_string(decision.step));
                 }
@@ -212,7 +234,7 @@ void bind_transform_space(py::module_ &m) {
         .def(
             "decisions",
             [](const TransformSpace &space, const TransformState &state) {
-                return py::module_::import("builtins").attr("range")(space.num_decisions(state));
+                return py::module_::import("builtins").attr("range")(space.num_decisions(checked(space, state)));
             },
             py::arg("state"))
         .def(
@@ -227,8 +249,16 @@ void bind_transform_space(py::module_ &m) {
                 return space.inherits_cost(checked_decision(space, state, decision));
             },
             py::arg("state"), py::arg("decision"))
-        .def("hash", &TransformSpace::hash, py::arg("state"), py::arg("depth"))
-        .def("cost", &TransformSpace::cost, py::arg("state"))
+        .def(
+            "hash",
+            [](const TransformSpace &space, const TransformState &state, int depth) {
+                return space.hash(checked(space, state), depth);
+            },
+            py::arg("state"), py::arg("depth"))
+        .def(
+            "cost",
+            [](const TransformSpace &space, const TransformState &state) { return space.cost(checked(space, state)); },
+            py::arg("state"))
         .def(py::pickle(&reduced, &restored));
     def_copies(space);
 }
@@ -285,6 +315,9 @@ struct TransformView {
 };
 
 TransformView make_view(std::vector<TransformSpace> spaces, bool estimates) {
+    if (spaces.empty()) {
+        throw InvalidParameter("spaces=() has none to look at; give at least one");
+    }
     int rows = 0;
     for (const TransformSpace &space : spaces) {
         if (space.order() != DerivationOrder::First) {
@@ -294,6 +327,14 @@ TransformView make_view(std::vector<TransformSpace> spaces, bool estimates) {
     }
     TransformActions actions(spaces);
     return {std::move(spaces), std::move(actions), rows, estimates};
+}
+
+const TransformState &checked(const TransformView &view, const TransformState &state) {
+    if (std::ranges::none_of(view.spaces, [&](const TransformSpace &space) { return is_of(state, space); })) {
+        throw InvalidParameter("\"" + state.text() + "\" is a plan of " + std::to_string(state.space().closure().n()) +
+                               " elements in none of the spaces that are looked at; give a state of one of them");
+    }
+    return state;
 }
 
 void bind_transform_view(py::module_ &m) {
@@ -313,7 +354,7 @@ void bind_transform_view(py::module_ &m) {
             "look",
             [](const TransformView &view, const TransformState &state) {
                 const ObservationArrays arrays(std::nullopt, view.actions, view.rows, view.estimates);
-                const size_t num_legal = observe(state, view.actions, arrays.row(0));
+                const size_t num_legal = observe(checked(view, state), view.actions, arrays.row(0));
                 return py::make_tuple(arrays.arrays(), num_legal);
             },
             py::arg("state"))
@@ -325,7 +366,7 @@ void bind_transform_view(py::module_ &m) {
                 py::array_t<int64_t> num_legal(number);
                 for (size_t i = 0; i < states.size(); i++) {
                     num_legal.mutable_at(static_cast<py::ssize_t>(i)) =
-                        static_cast<int64_t>(observe(states[i], view.actions, arrays.row(i)));
+                        static_cast<int64_t>(observe(checked(view, states[i]), view.actions, arrays.row(i)));
                 }
                 return py::make_tuple(arrays.arrays(), num_legal);
             },
@@ -333,7 +374,7 @@ void bind_transform_view(py::module_ &m) {
         .def(
             "step",
             [](const TransformView &view, const TransformState &state, int64_t action) {
-                if (state.is_complete()) {
+                if (checked(view, state).is_complete()) {
                     throw InvalidParameter("the plan is complete; nothing is left to decide");
                 }
                 const TransformSpace space = state.space();

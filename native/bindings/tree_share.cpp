@@ -131,7 +131,8 @@ void bind_tree_share(py::module_ &m) {
         .def(py::pickle([](const ScheduleReport &report) { return to_tuple(report); }, &report));
     def_copies(report_type);
     py::class_<Share>(m, "TreeShare", "Some trees of an ensemble.")
-        .def(py::init(&make_share), py::arg("space"), py::arg("options"), py::arg("remainder"), py::arg("divisor"))
+        .def(py::init(&make_share), py::arg("space").none(false), py::arg("options"), py::arg("remainder"),
+             py::arg("divisor"))
         .def("search", &search, py::arg("order"));
 }
 

@@ -1,6 +1,7 @@
 #include "env/observation.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "env/position.h"
 #include "problem/error.h"
@@ -102,6 +103,18 @@ void check(const ObservationShape &shape) {
         throw InvalidParameter(
             "An observation has no room for a stage, an edge, a loop or a decision; make each size at "
             "least 1");
+    }
+    if (shape.loops > max_loops) {
+        throw InvalidParameter("An observation has room for " + std::to_string(shape.loops) +
+                               " loops, and no stage has more than " + std::to_string(max_loops) +
+                               "; make loops smaller");
+    }
+    const int64_t columns = std::max(shape.descriptor_size(), num_child_features);
+    const int64_t largest = std::max({int64_t{shape.stages} * num_operations * num_scalar_types,
+                                      int64_t{shape.edges} * num_edge_features, int64_t{shape.decisions} * columns});
+    if (largest > std::numeric_limits<int32_t>::max()) {
+        throw InvalidParameter("An array of an observation would have " + std::to_string(largest) +
+                               " numbers; make stages, edges or decisions smaller");
     }
 }
 

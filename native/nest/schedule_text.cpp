@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iomanip>
 #include <iterator>
 #include <map>
 #include <set>
@@ -193,6 +194,23 @@ std::string quoted(const std::string &text) {
     return '"' + text + '"';
 }
 
+// As a string literal of Python and C++, whatever is in the text; three octal digits end an escape in both.
+std::string literal(const std::string &text) {
+    std::ostringstream escaped;
+    escaped << std::oct << std::setfill('0');
+    for (const char c : text) {
+        const auto code = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            escaped << '\\' << c;
+        } else if (code < 0x20 || code == 0x7f) {
+            escaped << '\\' << std::setw(3) << static_cast<unsigned>(code);
+        } else {
+            escaped << c;
+        }
+    }
+    return quoted(escaped.str());
+}
+
 class Python final : public Language {
 public:
     explicit Python(const Names &names)
@@ -211,7 +229,7 @@ public:
         return identifier + " = " + value + "\n";
     }
     std::string made(const std::string &type, const std::string &name) const override {
-        return "hl." + type + "(" + quoted(name) + ")";
+        return "hl." + type + "(" + literal(name) + ")";
     }
     std::string statement(const std::string &stage, const std::vector<std::string> &calls) const override {
         std::string text = "\n(\n    " + stage;
@@ -244,7 +262,7 @@ public:
         return type + " " + identifier + " = " + value + ";\n";
     }
     std::string made(const std::string &type, const std::string &name) const override {
-        return type + "(" + quoted(name) + ")";
+        return type + "(" + literal(name) + ")";
     }
     std::string statement(const std::string &stage, const std::vector<std::string> &calls) const override {
         std::string text = "\n" + stage;

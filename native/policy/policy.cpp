@@ -32,7 +32,7 @@ void add_to(std::span<float> sums, std::span<const float> terms) {
 }  // namespace
 
 Policy::Policy(std::shared_ptr<const PolicyNetwork> network, const SpaceRef &space)
-    : network_(std::move(network)), problem_(*network_, ProblemRows(*space)) {}
+    : network_(std::move(network)), of_(space->problem), problem_(*network_, ProblemRows(*space)) {}
 
 std::span<const float> Policy::blind_logits(Expansion &expansion, std::span<const Decision> decisions,
                                             Scratch &scratch) const {

@@ -30,6 +30,7 @@ public:
     };
 
     const PolicyNetwork &network() const { return *network_; }
+    const std::shared_ptr<const Problem> &problem() const { return of_; }
 
     // Of decisions of the expansion's state, by their descriptors. One forward; nothing is evaluated.
     std::span<const float> blind_logits(Expansion &expansion, std::span<const Decision> decisions,
@@ -50,6 +51,7 @@ private:
                                   Scratch &scratch) const;
 
     std::shared_ptr<const PolicyNetwork> network_;
+    std::shared_ptr<const Problem> of_;
     EncodedProblem problem_;
 };
 

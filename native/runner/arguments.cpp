@@ -29,7 +29,8 @@ void pack(Dimensions &dimensions) {
     int64_t stride = 1;
     for (halide_dimension_t *dimension : order) {
         if (stride > std::numeric_limits<int32_t>::max()) {
-            throw std::runtime_error("a buffer of the pipeline needs strides of more than 32 bits; make its estimates smaller");
+            throw std::runtime_error(
+                "a buffer of the pipeline needs strides of more than 32 bits; make its estimates smaller");
         }
         dimension->stride = static_cast<int32_t>(stride);
         stride *= dimension->extent;

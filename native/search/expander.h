@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "problem/error.h"
 #include "search/expansion_memo.h"
 #include "search/search_result.h"
 #include "search/spaces/optional_hooks.h"
@@ -83,6 +84,12 @@ public:
                 rate(expander_.space_, i);
             }
             RatedChildren<S> &rated = rated_[i];
+            if (!rated) {
+                throw InvalidParameter(
+                    "a state that is complete has no decision left, and the root of a space, or a state "
+                    "that was not complete before, is; let is_complete always say the same of a state, and "
+                    "begin with something to decide");
+            }
             const int64_t asked =
                 std::ranges::count_if(*rated, [](const RatedChild<S> &child) { return !child.inherits; });
             counts.expansions++;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "observation/spread.h"
+#include "problem/serialize.h"
 #include "search/parameters.h"
 
 namespace halidegym {
@@ -43,6 +44,9 @@ void check(const GuidanceOptions &options) {
 GuidedSchedules::GuidedSchedules(SpaceRef space, std::shared_ptr<const Policy> policy, const GuidanceOptions &options)
     : ScheduleSpace(space), space_(space), policy_(std::move(policy)), options_(options), reader_(std::move(space)) {
     check(options_);
+    require(!policy_ || policy_->problem() == space_->problem ||
+                identity_bytes(*policy_->problem()) == identity_bytes(*space_->problem),
+            "the policy was made for another problem than that of the space; make one for it");
     require(policy_ || options_.shortlist == 0, "shortlist is given without a policy; give one, or leave it out");
 }
 

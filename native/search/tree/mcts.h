@@ -178,8 +178,7 @@ typename Mcts<S>::Found Mcts<S>::first_simulated() {
         const auto cost = simulation.end ? space_.cost(*simulation.end) : std::nullopt;
         count(simulation.evaluations + (simulation.end ? 1 : 0), simulation.expansions, simulation.forwards);
         if (cost) {
-            num_found++;
-            if (*cost < least) {
+            if (num_found++ == 0 || *cost < least) {
                 least = *cost;
                 decisions = std::move(simulation.decisions);
             }
