@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -110,7 +111,11 @@ class Rounds(Generic[Found]):
         return min(self.found, key=cost_of)
 
     def history(self, chosen: Sequence[Found]) -> tuple[Improvement, ...]:
-        """Return the improvements of the best cost over some of the rounds, in the time and the counts of the whole."""
+        """Return the improvements of the best cost over some of the rounds, in the time and the counts of the whole.
+
+        Counts take rounds that went on at the same time one after another, as equal searches count alike that way. By the
+        clock, one of a later round may have come first: each improvement has the time by which all before it had come, too.
+        """
         improvements = []
         evaluations = expansions = 0
         for start, found in zip(self._starts, self.found, strict=True):
@@ -123,8 +128,10 @@ class Rounds(Generic[Found]):
             expansions += found.expansions or 0
         best: list[Improvement] = []
         for improvement in sorted(improvements, key=lambda i: (i.evaluations, i.seconds)):
-            if not best or improvement.cost < best[-1].cost:
+            if not best:
                 best.append(improvement)
+            elif improvement.cost < best[-1].cost:
+                best.append(replace(improvement, seconds=max(improvement.seconds, best[-1].seconds)))
         return tuple(best)
 
     def _run(self, index: int, budget: Budget, on_progress: OnProgress | None) -> Found:
