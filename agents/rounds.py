@@ -55,7 +55,7 @@ class Rounds(Generic[Found]):
 
         Args:
             run_round: called from threads.
-            budget: of all rounds together.
+            budget: of all rounds together; with a number of measurements if each measures.
             seed: of the first round; the others' are derived from it.
             limit: number of rounds if the budget is unlimited.
             workers: rounds that go on at a time.
@@ -84,7 +84,7 @@ class Rounds(Generic[Found]):
         """Why there are no more rounds."""
         if self.stopped.is_set():
             return "interrupt"
-        return "finished" if self._budget.is_unlimited else "budget"
+        return "finished" if self._budget.is_unlimited and len(self.found) >= self._limit else "budget"
 
     @property
     def evaluations(self) -> int:
@@ -105,6 +105,11 @@ class Rounds(Generic[Found]):
     def forwards(self) -> int:
         """Of all rounds."""
         return sum(found.forwards for found in self.found)
+
+    @property
+    def measurements(self) -> int:
+        """Of all rounds; 0 in other spaces than those of schedules."""
+        return sum(found.measurements or 0 for found in self.found if isinstance(found, Plan))
 
     def cheapest(self) -> Found:
         """Return the best round by cost."""
@@ -178,16 +183,18 @@ class Rounds(Generic[Found]):
             return False
         if self.stopped.is_set():
             return True
-        if self._budget.is_unlimited:
-            return len(self.found) >= self._limit
-        return any(left is not None and left <= 0 for left in self._left()) or self._counts_nothing()
+        if any(left is not None and left <= 0 for left in self._left()):
+            return True
+        return len(self.found) >= self._limit if self._budget.is_unlimited else self._counts_nothing()
 
-    def _left(self) -> tuple[float | None, int | None, int | None]:
+    def _left(self) -> tuple[float | None, int | None, int | None, int | None]:
         seconds, evaluations, expansions = self._budget.seconds, self._budget.evaluations, self._budget.expansions
+        measurements = self._budget.measurements
         return (
             None if seconds is None else seconds - (time.perf_counter() - self.begin),
             None if evaluations is None else evaluations - self.evaluations,
             None if expansions is None else expansions - self.expansions,
+            None if measurements is None else measurements - self.measurements,
         )
 
     def _counts_nothing(self) -> bool:
@@ -195,17 +202,19 @@ class Rounds(Generic[Found]):
         return self._budget.is_unlimited_for_rollouts and self.expansions == 0
 
     def _batch_size(self) -> int:
-        if self._budget.is_unlimited:
-            return min(self._workers, self._limit - len(self.found))
-        return self._workers
+        *_, measurements = self._left()
+        rounds = self._limit - len(self.found) if self._budget.is_unlimited else self._workers
+        # A round makes a schedule however little it is given, but measurements cost too much to be exceeded.
+        return min(self._workers, rounds, self._workers if measurements is None else measurements)
 
     def _share(self) -> Budget:
         """Return the budget of each round of a batch."""
-        seconds, evaluations, expansions = self._left()
+        seconds, evaluations, expansions, measurements = self._left()
         return Budget(
             None if seconds is None else max(1e-6, seconds),
             None if evaluations is None else max(1, evaluations // self._workers),
             None if expansions is None else max(1, expansions // self._workers),
+            None if measurements is None else measurements // self._batch_size(),
         )
 
 
