@@ -35,6 +35,9 @@ class IteratedSearch(Agent):
     Then the rounds can also take turns in scheduling for several numbers of cores: their costs cannot be compared, but their
     run times on this machine can.
 
+    A planner that measures, such as ``MCTS(measured=True)``, shares out the measurements of `plan` among its rounds like all
+    other counts, and the round with the fastest schedule wins.
+
     Of the plan, the cost, the candidates and the passes are those of the rounds that scheduled for as many cores as the
     winner; a pass is a round. The winner is the first candidate, whatever its cost. The seconds are the search's; measuring
     comes on top.
@@ -61,6 +64,11 @@ class IteratedSearch(Agent):
             raise InvalidParameter(f"Cannot repeat {self.agent!r}; give a planner such as RandomSearch() or MCTS()")
         check_at_least(1, rounds=self.rounds, workers=self.workers)
         check_at_least(0, measured=self.measured)
+        if self.measured > 0 and self.agent.measures:
+            raise InvalidParameter(
+                f"measured={self.measured}, but {self.agent.name} measures in its rounds, and the fastest of these wins; "
+                "give measured=0, or a planner that does not measure"
+            )
         if self.backend not in ("threading", "ray"):
             raise InvalidParameter(f"backend={self.backend!r} is unknown; give threading or ray")
         if self.parallelisms is not None:
@@ -87,7 +95,8 @@ class IteratedSearch(Agent):
             def run_round(index: int, budget: Budget, seed: int, on_progress: OnProgress) -> Plan:
                 return search(self.agent, settings[index % len(settings)], budget, seed, on_progress)
 
-            rounds: Rounds[Plan] = self._run(run_round, budget, seed, on_progress)
+            of_rounds = budget if self.agent.measures else replace(budget, measurements=None)
+            rounds: Rounds[Plan] = self._run(run_round, of_rounds, seed, on_progress)
         elapsed, cpu_elapsed = time.perf_counter() - start, time.process_time() - cpu_start
         if self.backend == "ray":
             cpu_elapsed += sum(plan.cpu_seconds for plan in rounds.found)
@@ -123,14 +132,18 @@ class IteratedSearch(Agent):
         """Do what `solve` does; see `Agent.search_space`.
 
         Raises:
-            InvalidParameter: `backend` is "ray", or `measured` is not 0, because only a problem's schedules can be timed, or
-                as for the planner.
+            InvalidParameter: `backend` is "ray", or something is to be measured, because only a problem's schedules can be
+                timed, or as for the planner.
         """
         if self.backend == "ray":
             raise InvalidParameter("backend='ray' searches problems, not spaces; give threading, or call plan")
         if self.measured > 0:
             raise InvalidParameter(
                 f"measured={self.measured}, but a space has no schedules to time; give measured=0, or call plan"
+            )
+        if self.agent.measures:
+            raise InvalidParameter(
+                f"{self.agent.name} measures, but rounds in a space are compared by cost; give measured=False, or call plan"
             )
 
         def run_round(_index: int, budget: Budget, seed: int, on_progress: OnProgress) -> SpaceSolution:
@@ -187,7 +200,10 @@ class IteratedSearch(Agent):
         measurements: int | None,
         timer: Timer | None,
     ) -> _Choice:
-        """Return the winner of the rounds: by time, if anything is to be measured, else by cost."""
+        """Return the winner of the rounds: by time, if anything was or is to be measured, else by cost."""
+        if self.agent.measures:
+            winner = min(rounds.found, key=_by_run_time)
+            return _Choice(winner, winner.run_time, rounds.measurements)
         count = self.measured if measurements is None else min(self.measured, measurements)
         if count == 0:
             return _Choice(rounds.cheapest(), None, None)
@@ -210,6 +226,11 @@ class _Choice:
     run_time: float | None
     measurements: int | None
     interrupted: bool = False  # while timing
+
+
+def _by_run_time(plan: Plan) -> tuple[float, float]:
+    """The fastest first, then the cheapest of those of which none could be timed."""
+    return math.inf if plan.run_time is None else plan.run_time, cost_of(plan)
 
 
 def _finalists(plans: Sequence[Plan], settings: Sequence[SchedulingProblem], count: int) -> list[Plan]:

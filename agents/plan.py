@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -203,14 +204,32 @@ def _check_numbers(plan: Plan) -> None:
     """Check what a plan says of itself, as far as no search is needed for it.
 
     Raises:
-        InvalidParameter: a number is none that a search can come to, or the cost is not that of the schedule.
+        InvalidParameter: a number is none that a search can come to, or two of them do not fit together.
     """
     check_positive(cost=plan.cost, run_time=plan.run_time)
-    check_number(seconds=plan.seconds, cpu_seconds=plan.cpu_seconds)
+    check_number(maximum=sys.float_info.max, seconds=plan.seconds, cpu_seconds=plan.cpu_seconds)
     check_at_least(0, seed=plan.seed, evaluations=plan.evaluations, distinct_evaluations=plan.distinct_evaluations)
     check_at_least(0, expansions=plan.expansions, forwards=plan.forwards, measurements=plan.measurements)
+    for candidate in (*plan.candidates, *plan.pass_candidates):
+        check_positive(cost_of_candidate=candidate.cost)
     if plan.cost != plan.candidates[0].cost:
         raise InvalidParameter(f"cost={plan.cost} is not the one of its schedule, {plan.candidates[0].cost}")
+    for cost in plan.pass_costs:
+        check_positive(cost_of_pass=cost)
+    if len(plan.pass_costs) != len(plan.pass_candidates):
+        raise InvalidParameter(
+            f"{len(plan.pass_costs)} pass_costs are not those of {len(plan.pass_candidates)} pass_candidates"
+        )
+    for step in plan.history:
+        check_positive(cost_in_history=step.cost)
+        check_number(maximum=sys.float_info.max, seconds_in_history=step.seconds)
+        check_at_least(0, evaluations_in_history=step.evaluations, expansions_in_history=step.expansions)
+    recorded, problem = plan.fingerprint, plan.schedule.problem
+    if (recorded.target, recorded.parallelism) != (problem.target, problem.parallelism):
+        raise InvalidParameter(
+            f"target {recorded.target} and parallelism={recorded.parallelism} of its fingerprint are not those of the "
+            f"problem that it is for, {problem.target} and {problem.parallelism}"
+        )
 
 
 def recorded_fingerprint(path: str | Path) -> Fingerprint:

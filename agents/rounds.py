@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -54,7 +55,7 @@ class Rounds(Generic[Found]):
 
         Args:
             run_round: called from threads.
-            budget: of all rounds together.
+            budget: of all rounds together; with a number of measurements if each measures.
             seed: of the first round; the others' are derived from it.
             limit: number of rounds if the budget is unlimited.
             workers: rounds that go on at a time.
@@ -83,7 +84,7 @@ class Rounds(Generic[Found]):
         """Why there are no more rounds."""
         if self.stopped.is_set():
             return "interrupt"
-        return "finished" if self._budget.is_unlimited else "budget"
+        return "finished" if self._budget.is_unlimited and len(self.found) >= self._limit else "budget"
 
     @property
     def evaluations(self) -> int:
@@ -105,12 +106,21 @@ class Rounds(Generic[Found]):
         """Of all rounds."""
         return sum(found.forwards for found in self.found)
 
+    @property
+    def measurements(self) -> int:
+        """Of all rounds; 0 in other spaces than those of schedules."""
+        return sum(found.measurements or 0 for found in self.found if isinstance(found, Plan))
+
     def cheapest(self) -> Found:
         """Return the best round by cost."""
         return min(self.found, key=cost_of)
 
     def history(self, chosen: Sequence[Found]) -> tuple[Improvement, ...]:
-        """Return the improvements of the best cost over some of the rounds, in the time and the counts of the whole."""
+        """Return the improvements of the best cost over some of the rounds, in the time and the counts of the whole.
+
+        Counts take rounds that went on at the same time one after another, as equal searches count alike that way. By the
+        clock, one of a later round may have come first: each improvement has the time by which all before it had come, too.
+        """
         improvements = []
         evaluations = expansions = 0
         for start, found in zip(self._starts, self.found, strict=True):
@@ -123,8 +133,10 @@ class Rounds(Generic[Found]):
             expansions += found.expansions or 0
         best: list[Improvement] = []
         for improvement in sorted(improvements, key=lambda i: (i.evaluations, i.seconds)):
-            if not best or improvement.cost < best[-1].cost:
+            if not best:
                 best.append(improvement)
+            elif improvement.cost < best[-1].cost:
+                best.append(replace(improvement, seconds=max(improvement.seconds, best[-1].seconds)))
         return tuple(best)
 
     def _run(self, index: int, budget: Budget, on_progress: OnProgress | None) -> Found:
@@ -171,16 +183,18 @@ class Rounds(Generic[Found]):
             return False
         if self.stopped.is_set():
             return True
-        if self._budget.is_unlimited:
-            return len(self.found) >= self._limit
-        return any(left is not None and left <= 0 for left in self._left()) or self._counts_nothing()
+        if any(left is not None and left <= 0 for left in self._left()):
+            return True
+        return len(self.found) >= self._limit if self._budget.is_unlimited else self._counts_nothing()
 
-    def _left(self) -> tuple[float | None, int | None, int | None]:
+    def _left(self) -> tuple[float | None, int | None, int | None, int | None]:
         seconds, evaluations, expansions = self._budget.seconds, self._budget.evaluations, self._budget.expansions
+        measurements = self._budget.measurements
         return (
             None if seconds is None else seconds - (time.perf_counter() - self.begin),
             None if evaluations is None else evaluations - self.evaluations,
             None if expansions is None else expansions - self.expansions,
+            None if measurements is None else measurements - self.measurements,
         )
 
     def _counts_nothing(self) -> bool:
@@ -188,17 +202,19 @@ class Rounds(Generic[Found]):
         return self._budget.is_unlimited_for_rollouts and self.expansions == 0
 
     def _batch_size(self) -> int:
-        if self._budget.is_unlimited:
-            return min(self._workers, self._limit - len(self.found))
-        return self._workers
+        *_, measurements = self._left()
+        rounds = self._limit - len(self.found) if self._budget.is_unlimited else self._workers
+        # A round makes a schedule however little it is given, but measurements cost too much to be exceeded.
+        return min(self._workers, rounds, self._workers if measurements is None else measurements)
 
     def _share(self) -> Budget:
         """Return the budget of each round of a batch."""
-        seconds, evaluations, expansions = self._left()
+        seconds, evaluations, expansions, measurements = self._left()
         return Budget(
             None if seconds is None else max(1e-6, seconds),
             None if evaluations is None else max(1, evaluations // self._workers),
             None if expansions is None else max(1, expansions // self._workers),
+            None if measurements is None else measurements // self._batch_size(),
         )
 
 

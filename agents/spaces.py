@@ -65,7 +65,8 @@ class SpaceSolution:
         seed: of the search.
         cost: of `state`.
         state: the best complete state.
-        candidates: complete states that the search came by, best first, as decisions; `state` is the first one.
+        candidates: complete states that the search came by, as decisions; `state` is the first one, the fastest if the
+            agent measured, and the others follow by cost.
         pass_costs: per pass of a multi-pass search, the cost of its result as the search compared it.
         evaluations: how often a cost was asked for.
         distinct_evaluations: how many of these costs were computed, the others being known from an earlier pass.

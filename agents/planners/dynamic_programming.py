@@ -45,7 +45,7 @@ class DynamicProgramming(Agent):
     Attributes:
         rounds: samples of each way; the ways of a problem take turns, and the least counts, as disturbances only add.
         samples_s: seconds that a sample runs.
-        radix_limit: largest radix of a split that is tried.
+        radix_limit: largest radix of a split that is tried; where a problem has no other step, all are.
         timer: what times ways: a `TransformTimer` or a `TransformReplay`; None for the model of the space.
     """
 
@@ -126,14 +126,14 @@ class DynamicProgramming(Agent):
         )
 
     def _candidates(self, space: TransformSpace, index: int, ways: Sequence[str]) -> list[str]:
-        """The steps of a problem with the best sub-plans of what they leave."""
-        candidates = []
-        for step, subs in space.choices(index):
-            kind, parameter, *_ = step.split()
-            if kind == "split" and int(parameter) > self.radix_limit:
-                continue
-            candidates.append(" ".join([step, *(f"({ways[sub]})" for sub in subs)]))
-        return candidates
+        """The steps of a problem with the best sub-plans of what they leave; never none."""
+        choices = list(space.choices(index))
+        within = [(step, subs) for step, subs in choices if not self._is_beyond(step)]
+        return [" ".join([step, *(f"({ways[sub]})" for sub in subs)]) for step, subs in within or choices]
+
+    def _is_beyond(self, step: str) -> bool:
+        kind, parameter, *_ = step.split()
+        return kind == "split" and int(parameter) > self.radix_limit
 
     def _times(
         self, space: TransformSpace, index: int, candidates: Sequence[str], seed: int, by_model: bool

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +19,7 @@ from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer, opened
-from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, Space, State, TreePolicy, mcts
+from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, Solution, Space, State, TreePolicy, mcts
 from halidegym.native.checks import check_at_least, check_number
 
 if TYPE_CHECKING:
@@ -250,7 +250,8 @@ class MCTS(NativeSearch):
         if measure is None:
             raise InvalidParameter("measured=True, but only schedules can be timed; give solve a measure of the states")
         run_times = _RunTimes(measure, budget.measurements)
-        return self._solution(seed, self.run(space, budget, seed, on_progress, run_times))
+        result = self.run(space, budget, seed, on_progress, run_times)
+        return _fastest_first(self._solution(seed, result), result, run_times)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> MctsResult:
         return self.run(space, budget, seed, on_progress)
@@ -348,9 +349,9 @@ class _RunTimes:
         """How many states were measured."""
         return len(self._seconds)
 
-    def seconds(self, candidate: Candidate) -> float:
-        """Return what is known of a candidate; infinity if nothing is."""
-        return self._seconds.get(candidate.actions, math.inf)
+    def seconds(self, found: Candidate | Solution) -> float:
+        """Return what is known of a complete state by its decisions; infinity if nothing is."""
+        return self._seconds.get(tuple(found.actions), math.inf)
 
 
 def _by_run_time(plan: Plan, run_times: _RunTimes) -> Plan:
@@ -359,12 +360,26 @@ def _by_run_time(plan: Plan, run_times: _RunTimes) -> Plan:
     run_time = run_times.seconds(fastest)
     if math.isinf(run_time):
         return dataclasses.replace(plan, measurements=run_times.count)
-    others = tuple(candidate for candidate in plan.candidates if candidate.actions != fastest.actions)
     return dataclasses.replace(
         plan,
         cost=fastest.cost,
         schedule=plan.schedule_of(fastest),
-        candidates=(fastest, *others),
+        candidates=_begun_with(fastest, plan.candidates),
         run_time=run_time,
         measurements=run_times.count,
     )
+
+
+def _fastest_first(solution: SpaceSolution, result: MctsResult[Any], run_times: _RunTimes) -> SpaceSolution:
+    """Return the solution with the fastest state first, where at least one could be measured."""
+    fastest = min((*result.pass_solutions, *result.solutions), key=run_times.seconds)
+    if math.isinf(run_times.seconds(fastest)):
+        return solution
+    first = Candidate(cost=fastest.cost, actions=tuple(fastest.actions))
+    candidates = _begun_with(first, solution.candidates)
+    return dataclasses.replace(solution, cost=fastest.cost, state=fastest.state, candidates=candidates)
+
+
+def _begun_with(first: Candidate, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Return the candidates with this one before all others, whether it was among them or not."""
+    return (first, *(candidate for candidate in candidates if candidate.actions != first.actions))

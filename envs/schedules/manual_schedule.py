@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,16 @@ from halidegym.envs.schedules.trusted_schedule import all_funcs
 from halidegym.native._core import CompileError, InvalidParameter
 
 
-def manual_schedule(problem: SchedulingProblem, function: Callable[..., Any]) -> ReferenceSchedule:
+@dataclasses.dataclass(frozen=True)
+class ManualSchedule(ReferenceSchedule):
+    """What a function in Python did to a pipeline.
+
+    Its source tells people what that was, but not all of it: the function may read constants and close over others. What it
+    did is in `scheduled`. For the rest see `ReferenceSchedule`; the `autoscheduler` is the name of the function.
+    """
+
+
+def manual_schedule(problem: SchedulingProblem, function: Callable[..., Any]) -> ManualSchedule:
     """The schedule that a function makes of a problem's pipeline.
 
     Args:
@@ -44,6 +54,6 @@ def manual_schedule(problem: SchedulingProblem, function: Callable[..., Any]) ->
         raise CompileError(f"Halide refuses the schedule {name}: {error}") from error
     try:
         source = inspect.getsource(function)
-    except OSError:  # typed in at a prompt
+    except (OSError, TypeError):  # typed in at a prompt, or an object that can be called
         source = ""
-    return ReferenceSchedule(problem, name, source, "", scheduled)
+    return ManualSchedule(problem, name, source, "", scheduled)

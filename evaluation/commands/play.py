@@ -22,6 +22,7 @@ from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_
 from halidegym.evaluation.output.console import number_columns, output_console
 from halidegym.evaluation.viewing.game import Game
 from halidegym.native._core import Error, InvalidParameter
+from halidegym.native.checks import shown
 from halidegym.native.weights import resolve_weights
 
 _FINISHERS: Mapping[str, Agent] = {
@@ -29,6 +30,7 @@ _FINISHERS: Mapping[str, Agent] = {
     "beam": BeamSearch(beam_size=8, passes=1),
     "random": RandomSearch(num_schedules=1),
 }
+_MOST_DIGITS = 100  # of a number; Python refuses to read one of thousands
 _HELP = """\
   NUMBER     take this decision         ENTER      take the cheapest one
   u          undo                       f [AGENT]  let an agent finish: greedy, beam or random
@@ -79,12 +81,12 @@ class _Play:
         for line in iter(_ask, None):
             command, _, argument = line.strip().partition(" ")
             try:
-                if command.isdecimal():
+                if command.isdecimal() and len(command) <= _MOST_DIGITS:
                     self._go(self._game.take(int(command)))
                 elif command in words:
                     words[command](argument.strip())
                 else:
-                    click.echo(f"{command!r} is no command; ? lists them")
+                    click.echo(f"{shown(command)} is no command; ? lists them")
             except _Quit:
                 return
             except Error as error:

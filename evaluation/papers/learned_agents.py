@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,41 +179,66 @@ def _runs(
     return runs
 
 
-def read_runs(path: Path) -> list[Run]:
-    """Read what `append_run` has written; nothing if there is no such file.
+_HEADER = "\t".join(field.name for field in dataclasses.fields(Run)) + "\n"
+
+
+def _whole_lines(path: Path) -> bytes:
+    """The lines of a file of runs that were written to their ends; none if there is no file.
 
     Raises:
-        FormatError: the file is none of that kind. A last line that was cut short is left out.
+        FormatError: there is a part of a line only, and not of the header, so that the file is something else.
     """
-    if not path.exists():
+    text = path.read_bytes() if path.exists() else b""
+    whole = text[: text.rfind(b"\n") + 1]
+    if not whole and not _HEADER.encode().startswith(text):
+        raise _of_something_else(path)
+    return whole
+
+
+def _of_something_else(path: Path) -> FormatError:
+    return FormatError(f"{path} holds no runs of this study; name another file, or remove it")
+
+
+def read_runs(path: Path) -> list[Run]:
+    """Read what `append_runs` has written; nothing if there is no such file, or an empty one.
+
+    A last line that was cut short by a kill is left out, whatever its last field looks like: it has no end of line.
+
+    Raises:
+        FormatError: the file is none of that kind.
+    """
+    whole = _whole_lines(path)
+    if not whole:
         return []
     types: dict[str, Callable[[str], object]] = {"str": str, "int": int, "float": float}
     fields = dataclasses.fields(Run)
-    with path.open(newline="", encoding="utf-8") as file:
-        header, *rows = list(csv.reader(file, delimiter="\t")) or [[]]
+    header, *rows = csv.reader(io.StringIO(whole.decode(errors="replace"), newline=""), delimiter="\t")
     if header != [field.name for field in fields]:
-        raise FormatError(f"{path} holds no runs of this study; name another file, or remove it")
+        raise _of_something_else(path)
     try:
         return [
             Run(**{field.name: types[str(field.type)](cell) for field, cell in zip(fields, row, strict=True)})  # type: ignore[arg-type]
-            for row in (rows[:-1] if rows and len(rows[-1]) < len(fields) else rows)
+            for row in rows
         ]
     except ValueError as error:
         raise FormatError(f"{path} is damaged ({error}); remove the line, or the file") from error
 
 
 def append_runs(path: Path, runs: Iterable[Run]) -> Iterator[Run]:
-    """Write each run to the end of a file as soon as it is there, and pass it on.
+    """Write each run to the end of a file as soon as it is there, and pass it on. A last line that was cut short is removed.
 
     Raises:
+        FormatError: the file is none of that kind.
         OSError: the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    is_new = not path.exists()
+    whole = _whole_lines(path)
     with path.open("a", newline="", encoding="utf-8") as file:
+        file.truncate(len(whole))
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        if is_new:
-            writer.writerow([field.name for field in dataclasses.fields(Run)])
+        if not whole:
+            file.write(_HEADER)
+            file.flush()
         for run in runs:
             writer.writerow(dataclasses.astuple(run))
             file.flush()

@@ -211,7 +211,7 @@ class Reached:
         n: the size.
         agent: its name.
         share: of the best speed.
-        measurements: median over the seeds; -1 if half of them did not get there.
+        measurements: median over the seeds, the upper one of an even number; -1 if half of them did not get there.
         seeds: how many did.
     """
 
@@ -245,7 +245,7 @@ def reached(searches: Sequence[Search], race: Mapping[str, float]) -> list[Reach
         own = [found for found in searches if found.agent == agent]
         for share in SHARES:
             counts = sorted(count for found in own if (count := _first(found, least / share, race)) is not None)
-            middle = counts[(len(own) - 1) // 2] if len(counts) > (len(own) - 1) // 2 else -1
+            middle = counts[len(own) // 2] if len(counts) > len(own) // 2 else -1
             table.append(Reached(own[0].n, agent, share, middle, len(counts)))
     return table
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from halidegym.agents.agent import Agent
 from halidegym.agents.rest_of_schedule import RestOfSchedule
 from halidegym.native._core import InvalidParameter, State
+from halidegym.native.checks import shown
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class Game:
         """
         if self.state.is_complete:
             raise InvalidParameter("The schedule is complete: undo a decision, or quit")
+        count = self.state.expand().count
+        if not 0 <= index < count:
+            raise InvalidParameter(f"There is no decision {shown(index)}: there are {count}, counted from 0")
         return self._after(self.state.apply(index))
 
     def undo(self) -> Game:

@@ -44,10 +44,17 @@ def search_page(plan: Plan, space: Space) -> str:
         "@python@": html.escape(schedule.python().strip()),
         "@style@": (folder / "search_page.css").read_text(encoding="utf-8"),
         "@script@": "".join((folder / name).read_text(encoding="utf-8") for name in _SCRIPTS),
-        # Inside of a script element, only this ends it.
-        "@data@": json.dumps(_data(plan, tree, passes, moves), separators=(",", ":")).replace("</", "<\\/"),
+        "@data@": _in_script(_data(plan, tree, passes, moves)),
     }
     return re.sub("|".join(parts), lambda mark: parts[mark.group()], page)
+
+
+def _in_script(data: Mapping[str, Any]) -> str:
+    """JSON for a script element.
+
+    Such an element is ended by "</script", and "<!--<script" keeps that from ending it; so no text has a "<".
+    """
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def _facts(plan: Plan) -> Mapping[str, str]:

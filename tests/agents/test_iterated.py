@@ -19,6 +19,7 @@ import pipelines_for_tests
 from halidegym.agents.iterated import IteratedSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.mcts import MCTS
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
 from halidegym.agents.reference import Adams2019
@@ -168,6 +169,47 @@ def test_the_choice_by_time_overrules_the_cost(mm: SchedulingProblem) -> None:
         assert plan.actions == by_cost[winner].actions
     plan = agent.plan(mm, timer=FixedTimes(4.0), measurements=1)
     assert (plan.run_time, plan.measurements, plan.candidates[0]) == (4.0, 1, by_cost[0])
+
+
+@pytest.mark.parametrize(("workers", "limit", "rounds"), [(1, None, 3), (1, 2, 1), (3, 2, 2), (2, 7, 3)])
+def test_rounds_that_measure_share_the_measurements(
+    mm: SchedulingProblem, workers: int, limit: int | None, rounds: int
+) -> None:
+    """With run times that contradict the costs, the fastest of all wins."""
+    times = CostsUpsideDown()
+    planner = MCTS(trees=2, greedy_trees=0, iterations=4, measured=True, threads=1)
+    plan = IteratedSearch(planner, rounds=3, workers=workers).plan(mm, measurements=limit, timer=times)
+    assert plan.measurements == times.count
+    assert limit is None or times.count <= limit
+    assert (plan.run_time, plan.cost) == (min(times.seconds), 1 / min(times.seconds))
+    assert len(plan.pass_costs) <= rounds
+    assert plan.ended_by == ("budget" if times.count == limit and len(plan.pass_costs) < 3 else "finished")
+
+
+class CostsUpsideDown(FixedTimes):
+    """A timer by which a schedule is the faster, the dearer it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds: list[float] = []
+
+    @property
+    def count(self) -> int:
+        """How often it was asked."""
+        return len(self.seconds)
+
+    def time(self, problem: SchedulingProblem, schedule: Any, *, cost: float | None = None) -> Timing:
+        assert cost is not None
+        self.seconds.append(1 / cost)
+        return Timing("ok", (1 / cost,), 0.0)
+
+
+def test_rounds_that_measure_are_compared_once() -> None:
+    planner = MCTS(measured=True)
+    with pytest.raises(InvalidParameter, match=r"measured=2, but MCTS measures in its rounds.*give measured=0"):
+        IteratedSearch(planner, measured=2)
+    with pytest.raises(InvalidParameter, match="compared by cost"):
+        IteratedSearch(planner).solve(SyntheticTree(), measure=lambda node: 1.0)
 
 
 def test_measured_plans_are_saved(mm: SchedulingProblem, tmp_path: Path) -> None:

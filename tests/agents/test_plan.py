@@ -98,6 +98,19 @@ def test_a_plan_of_another_problem_is_refused(plan: Plan, problem: SchedulingPro
         (lambda document: json.dumps({**document, "evaluations": -1}), "damaged.*evaluations=-1"),
         (lambda document: json.dumps({**document, "seconds": -1.0}), "damaged.*seconds=-1.0"),
         (lambda document: json.dumps({**document, "run_time": math.inf}), "damaged.*run_time=inf"),
+        (lambda document: json.dumps({**document, "seconds": math.inf}), "damaged.*seconds=inf"),
+        (lambda document: json.dumps({**document, "pass_costs": []}), "damaged.*0 pass_costs are not those of"),
+        (lambda document: json.dumps({**document, "pass_costs": [math.nan]}), "damaged.*cost_of_pass=nan"),
+        (lambda document: json.dumps({**document, "pass_costs": [-1.0]}), "damaged.*cost_of_pass=-1.0"),
+        (lambda document: changed_within(document, "candidates", cost=math.inf), "damaged.*cost_of_candidate=inf"),
+        (lambda document: changed_within(document, "history", cost=0.0), "damaged.*cost_in_history=0.0"),
+        (lambda document: changed_within(document, "history", seconds=math.inf), "damaged.*seconds_in_history=inf"),
+        (lambda document: changed_within(document, "history", evaluations=-3), "damaged.*evaluations_in_history=-3"),
+        (lambda document: changed_within(document, "history", expansions=-1), "damaged.*expansions_in_history=-1"),
+        (
+            lambda document: json.dumps({**document, "fingerprint": {**document["fingerprint"], "parallelism": 3}}),
+            "damaged.*parallelism=3 of its fingerprint",
+        ),
         (lambda document: json.dumps({**document, "rules": {"subtiling": 3}}), "damaged.*subtiling=3"),
         (lambda document: json.dumps({**document, "candidates": [{"cost": 1.0, "actions": [10**6]}]}), "damaged"),
         (lambda document: "[" * 100_000, "is no plan"),
@@ -112,6 +125,12 @@ def test_damaged_files_are_refused(
     path.write_text(change(json.loads(path.read_text())))  # type: ignore[operator]
     with pytest.raises(FormatError, match=message):
         Plan.load(path, problem)
+
+
+def changed_within(document: dict[str, Any], name: str, **changes: float) -> str:
+    """The document with something else in the last entry of one of its lists."""
+    *others, last = document[name]
+    return json.dumps({**document, name: [*others, {**last, **changes}]})
 
 
 @pytest.mark.parametrize(("interrupted", "ended_by"), [(True, "budget"), (False, "finished")])

@@ -23,7 +23,9 @@ def check_equal(what: str, claimed: object, found: object) -> None:
 
 
 def check_history(history: Sequence[Improvement], candidates: Sequence[Candidate], evaluations: int | None) -> None:
-    """An anytime curve falls as its counts grow, and ends with the best cost and at most the counts of the plan.
+    """An anytime curve falls as its time and its counts grow, each by itself.
+
+    It ends with the best cost, and at most the counts of the plan.
 
     Raises:
         FalseClaimError: this one does not.
@@ -31,7 +33,8 @@ def check_history(history: Sequence[Improvement], candidates: Sequence[Candidate
     if not history:
         return
     for earlier, later in itertools.pairwise(history):
-        if later.cost >= earlier.cost or (later.seconds, later.evaluations) < (earlier.seconds, earlier.evaluations):
+        goes_back = later.seconds < earlier.seconds or later.evaluations < earlier.evaluations
+        if goes_back or later.cost >= earlier.cost:
             raise FalseClaimError("history is no curve that falls as the search goes on")
     check_equal("the last cost of the history", history[-1].cost, min(candidate.cost for candidate in candidates))
     if evaluations is not None and history[-1].evaluations > evaluations:

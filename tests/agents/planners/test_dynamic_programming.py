@@ -78,6 +78,14 @@ def test_a_limit_of_the_radix() -> None:
     assert max(radices) <= 4
 
 
+@pytest.mark.parametrize("n", [7, 9, 25, 49, 360])
+def test_where_all_radices_are_beyond_the_limit_all_are_tried(n: int) -> None:
+    space = TransformSpace(n)
+    found = DynamicProgramming(radix_limit=2).solve(space)
+    assert found.state.is_complete
+    assert found.cost == space.cost(found.state)
+
+
 def test_a_budget_leaves_the_rest_to_the_model() -> None:
     space = TransformSpace(256)
     found = DynamicProgramming(timer=_Counted()).solve(space, evaluations=20)

@@ -295,6 +295,27 @@ def test_states_of_other_spaces_are_measured_by_a_function() -> None:
         agent.solve(tree)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_fastest_state_of_another_space_wins(seed: int) -> None:
+    tree = SyntheticTree(branching=2, depth=4, delta=1.0, seed=seed)
+    agent = MCTS(trees=4, greedy_trees=1, iterations=20, measured=True, threads=1)
+    seconds: dict[float, float] = {}
+
+    def measure(node: SyntheticNode) -> float:
+        return seconds.setdefault(node.path_cost, 1 / node.path_cost)  # the dearest is the fastest
+
+    found = agent.solve(tree, measure=measure, seed=seed)
+    assert seconds[found.cost] == min(seconds.values())
+    assert found.cost == found.candidates[0].cost == found.state.path_cost > min(seconds)
+    state = tree.root()
+    for action in found.actions:
+        state = tree.apply(state, action)
+    assert state == found.state
+    assert len({candidate.actions for candidate in found.candidates}) == len(found.candidates)
+    failing = agent.solve(tree, measure=lambda node: math.inf, seed=seed)
+    assert failing.cost == min(candidate.cost for candidate in failing.candidates)
+
+
 def test_presets() -> None:
     assert MCTS.preset("mcts_1s") == MCTS(seconds_per_decision=1.0)
     assert MCTS.preset("mcts_Cp10_30s", seconds_per_decision=2.0) == MCTS(seconds_per_decision=2.0, exploration=10.0)

@@ -69,7 +69,9 @@ def test_a_picture_is_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (["999"], "999"),
+        (["999"], "There is no decision 999: there are"),
+        (["9" * 30], "There is no decision 9"),
+        (["9" * 5000], "is no command"),
         (["u"], "nothing to undo"),
         (["hello"], "'hello' is no command"),
         (["f someone"], "no agent 'someone'"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,36 @@ def test_runs_are_kept_line_by_line(tmp_path: Path) -> None:
     path.write_text("something\telse\n")
     with pytest.raises(FormatError, match=r"runs\.tsv holds no runs"):
         read_runs(path)
+
+
+@pytest.mark.parametrize("cut", [1, 3, 30, 60, 150])
+def test_a_study_that_was_killed_goes_on(cut: int, tmp_path: Path) -> None:
+    path = tmp_path / "runs.tsv"
+    runs = [dataclasses.replace(_run("harris", GREEDY, 1.5, seed=seed), seconds=0.123456) for seed in range(3)]
+    list(append_runs(path, runs[:2]))
+    path.write_text(path.read_text()[:-cut])
+    known = read_runs(path)
+    assert known == runs[: len(known)] and len(known) < 2
+    assert list(append_runs(path, runs[len(known) :])) == runs[len(known) :]
+    assert read_runs(path) == runs
+
+
+def test_a_study_that_was_killed_before_its_first_run_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "runs.tsv"
+
+    def look() -> Iterator[Run]:
+        assert path.read_text().startswith("pipeline\t")  # is there before a run is
+        yield from _runs()
+
+    for begun in ("", "pipeline\tage"):
+        path.write_text(begun)
+        assert read_runs(path) == []
+        assert list(append_runs(path, look())) == _runs() == read_runs(path)
+    path.write_text("a note of mine")
+    for use in (read_runs, lambda path: list(append_runs(path, _runs()))):
+        with pytest.raises(FormatError, match="holds no runs"):
+            use(path)
+    assert path.read_text() == "a note of mine"
 
 
 def test_what_is_known_is_not_run_again() -> None:

@@ -81,6 +81,17 @@ def test_tables() -> None:
         assert (entry.measurements >= 0) == (2 * len(there) > len(own))
 
 
+@pytest.mark.parametrize(("there", "middle"), [((1, 2, 3, 4), 3), ((1, 2, 3, None), 3), ((1, 2, None, None), -1)])
+def test_of_an_even_number_of_seeds_more_than_half_must_get_there(there: tuple[int | None, ...], middle: int) -> None:
+    found = [
+        Search(64, "random", seed, 9, 1.0, (Improvement(count or 9, 1.0, 2.0 if count is None else 1.0, plan),))
+        for seed, count in enumerate(there)
+        for plan in ("slow" if count is None else "fast",)
+    ]
+    entries = tag_library.reached(found, {"slow": 2.0, "fast": 1.0})
+    assert {(entry.measurements, entry.seeds) for entry in entries} == {(middle, len(there) - there.count(None))}
+
+
 def test_files(tmp_path: Path) -> None:
     found = searches(32, 30)
     race = {plan: _Model(32).cost(plan) for plan in tag_library.finalists(found, (30,))}
