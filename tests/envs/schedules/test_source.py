@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import halide as hl
 import pytest
@@ -162,3 +165,22 @@ def test_the_trusted_schedule_names_no_var_of_the_pipeline(names: tuple[str, str
     """In a process that has made no Var yet, Halide calls the first one that has no name v0."""
     problem = SchedulingProblem.from_pipeline(pipeline_with_vars(*names), target=SSE_AVX2, parallelism=16)
     run_isolated(schedule_trusted, problem)
+
+
+def test_names_are_no_code() -> None:
+    """They may come with a file of somebody else's."""
+    name = 'x"); print("injected"); ("\\'
+    x, f, g = hl.Var(name), hl.Func("f"), hl.Func("g")
+    f[x] = hl.f32(x)
+    g[x] = f[x] + f[x + 1]
+    g.set_estimates([(0, 1024)])
+    problem = SchedulingProblem.from_pipeline(g, parallelism=2)
+    schedule = Greedy().plan(problem).schedule
+    literal = r'"x\"); print(\"injected\"); (\"\\'
+    for source in (schedule.python(), schedule.cpp(function="scheduled")):
+        assert literal in source and name not in source
+    scope: dict[str, Any] = {}
+    exec(schedule.python(function="scheduled"), scope)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        scope["scheduled"](problem.pipeline())
+    assert printed.getvalue() == ""

@@ -1,0 +1,125 @@
+"""What the core is given by mistake is refused, and never read out of bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from halidegym.agents.learned.policies import load_network
+from halidegym.envs.pipelines import toys
+from halidegym.envs.problems.rules import Rules
+from halidegym.native import _core
+
+c: Any = _core  # whose types forbid what is tried here
+
+
+def space(name: str = "toy_blur") -> Any:
+    return Rules().space(toys.problem(name))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: c.problem_rows(None),
+        lambda: c.replay_rows(None, [0]),
+        lambda: c.random_rollouts(None, 1),
+        lambda: c.evaluated_states(None),
+        lambda: c.rollout_speed(None),
+        lambda: c.estimate_num_schedules(None),
+        lambda: c.ObservationShape.of(None),
+        lambda: c.Space(None, space().weights),
+        lambda: c.Policy(None, space()),
+        lambda: c.Policy(load_network("default"), None),
+        lambda: c.GuidedSpace(None, None),
+        lambda: c.TreeShare(None, c.MctsOptions(), 0, 1),
+    ],
+)
+def test_none_is_no_space(call: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match="incompatible"):
+        call()
+
+
+class Done:
+    """A space whose root leaves nothing to decide."""
+
+    def root(self) -> tuple[()]:
+        return ()
+
+    def is_complete(self, _: object) -> bool:
+        return True
+
+    def depth(self, _: object) -> int:
+        return 0
+
+    def max_depth(self) -> int:
+        return 1
+
+    def decisions(self, _: object) -> list[int]:
+        return []
+
+    def apply(self, state: object, _: int) -> object:
+        return state
+
+    def cost(self, _: object) -> float:
+        return 1.0
+
+    def hash(self, _: object, __: int) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("search", [c.beam_search, c.mb2fbs])
+def test_a_root_that_is_complete_has_nothing_to_search(search: Callable[..., object]) -> None:
+    with pytest.raises(_core.InvalidParameter, match="begin with something to decide"):
+        search(Done())
+
+
+def test_tree_search_begins_with_a_complete_state_though_all_cost_infinitely_much() -> None:
+    endless = c.TransformSpace(64, cost=lambda _: float("inf"))
+    found = c.mcts(endless, c.MctsOptions(iterations=5))
+    assert all(solution.state.is_complete for solution in found.solutions)
+    with pytest.raises(_core.InvalidParameter, match=r"cost\(plan\) is NaN for 'codelet 1'"):
+        c.beam_search(c.TransformSpace(8, space="lanes", lanes=[1], cost=lambda _: float("nan")))
+
+
+def test_states_of_another_transform_are_refused() -> None:
+    small, large = (c.TransformSpace(n, order="first") for n in (64, 4096))
+    foreign = small.root()
+    for call in (large.steps, large.decisions, large.cost, lambda s: large.apply(s, 0), lambda s: large.hash(s, 1)):
+        with pytest.raises(_core.InvalidParameter, match="a plan of 64 elements in another space"):
+            call(foreign)
+    assert large.steps(c.TransformSpace(4096, order="first").root()), "of an equal space"
+    view = c.TransformView([large])
+    for call in (view.look, lambda s: view.look_at_all([large.root(), s]), lambda s: view.step(s, 0)):
+        with pytest.raises(_core.InvalidParameter, match="in none of the spaces that are looked at"):
+            call(foreign)
+    with pytest.raises(_core.InvalidParameter, match="has none to look at"):
+        c.TransformView([])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"loops": 1_431_655_760}, "room for 1431655760 loops"),
+        ({"decisions": 102_261_127}, "would have 4294967334 numbers|would have .* numbers"),
+        ({"stages": 15_339_169}, "would have 4294967320 numbers"),
+        ({"stages": -5}, "make each size at least 1"),
+    ],
+)
+def test_observations_beyond_all_sizes_are_refused(sizes: dict[str, int], message: str) -> None:
+    with pytest.raises(_core.InvalidParameter, match=message):
+        c.ObservationShape(**{"stages": 10, "edges": 30, "loops": 8, "decisions": 64, **sizes})
+
+
+def test_a_policy_is_of_one_problem() -> None:
+    one, other = space("toy_stencils"), space("toy_stencil_chain")
+    policy = c.Policy(load_network("default"), one)
+    with pytest.raises(_core.InvalidParameter, match="made for another problem"):
+        c.GuidedSpace(other, policy)
+    c.GuidedSpace(space("toy_stencils"), policy)
+
+
+def test_weights_end_where_they_end() -> None:
+    with pytest.raises(_core.FormatError, match="1 bytes follow its end"):
+        c.Weights.from_bytes(space().weights.to_bytes() + b"x")
