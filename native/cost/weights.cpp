@@ -51,12 +51,6 @@ public:
         }
     }
 
-    void expect_end() const {
-        if (!bytes_.empty()) {
-            fail(std::to_string(bytes_.size()) + " bytes follow its end");
-        }
-    }
-
 private:
     void read(std::span<std::byte> target) {
         if (bytes_.size() < target.size()) {
@@ -94,7 +88,6 @@ Weights parse_weights(std::string_view bytes, const std::string &origin) {
         }
         reader.read(name, data);
     });
-    reader.expect_end();
     return weights;
 }
 

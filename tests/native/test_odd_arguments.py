@@ -118,8 +118,3 @@ def test_a_policy_is_of_one_problem() -> None:
     with pytest.raises(_core.InvalidParameter, match="made for another problem"):
         c.GuidedSpace(other, policy)
     c.GuidedSpace(space("toy_stencils"), policy)
-
-
-def test_weights_end_where_they_end() -> None:
-    with pytest.raises(_core.FormatError, match="1 bytes follow its end"):
-        c.Weights.from_bytes(space().weights.to_bytes() + b"x")
