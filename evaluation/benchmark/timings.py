@@ -14,6 +14,7 @@ from halidegym.envs.timing.measurements import Comparison, TimingSettings
 from halidegym.evaluation.benchmark.cells import CellResult
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.evaluation.benchmark.run import TIMINGS, Run
+from halidegym.evaluation.benchmark.suite import Suite
 from halidegym.native._core import Error
 
 
@@ -87,13 +88,17 @@ def time_missing(run: Run, on_pipeline: Callable[[str], None] = lambda _: None) 
 
 def to_time(run: Run, results: Mapping[str, CellResult]) -> dict[str, CellResult]:
     """By the key of the schedule, the cells of a pipeline whose schedules are timed, the baseline's first."""
-    settings = run.suite.measurement
-    seeds = run.suite.seeds[: None if settings is None else settings.seeds]
+    seeds = timed_seeds(run.suite)
     chosen: dict[str, CellResult] = {}
     for result in results.values():
         if result.plan is not None and result.cell["seed"] in seeds:
             chosen.setdefault(result.schedule_key, result)
     return chosen
+
+
+def timed_seeds(suite: Suite) -> list[int]:
+    """The seeds whose schedules are timed."""
+    return suite.seeds[: None if suite.measurement is None else suite.measurement.seeds]
 
 
 def timings_file(pipeline: str) -> str:
