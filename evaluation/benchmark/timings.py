@@ -15,7 +15,8 @@ from halidegym.evaluation.benchmark.cells import CellResult
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.evaluation.benchmark.run import TIMINGS, Run
 from halidegym.evaluation.benchmark.suite import Suite
-from halidegym.native._core import Error
+from halidegym.native._core import Error, FormatError
+from halidegym.native.checks import shown
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,15 @@ class PipelineTimings:
         """Read what was written.
 
         Raises:
-            FormatError: a comparison is damaged.
+            FormatError: it is something else.
         """
-        comparisons = {key: Comparison.from_dict(fields) for key, fields in document["comparisons"].items()}
-        return cls(comparisons, document["failure"])
+        try:
+            comparisons = {key: Comparison.from_dict(fields) for key, fields in document["comparisons"].items()}
+            if not isinstance(document["failure"], str):
+                raise TypeError(f"failure={shown(document['failure'])}")
+            return cls(comparisons, document["failure"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise FormatError(f"there are no timings in it ({error!r})") from error
 
 
 def read_timings(run: Run) -> dict[str, PipelineTimings]:
@@ -47,7 +53,15 @@ def read_timings(run: Run) -> dict[str, PipelineTimings]:
     Raises:
         FormatError: a file is damaged.
     """
-    return {pipeline: PipelineTimings.from_dict(document) for pipeline, document in run.timings().items()}
+    found = {}
+    for pipeline, document in run.timings().items():
+        try:
+            found[pipeline] = PipelineTimings.from_dict(document)
+        except FormatError as error:
+            raise FormatError(
+                f"The run times of {pipeline} in {run.path}/{TIMINGS} are damaged: {error}. Remove their file, and run again"
+            ) from error
+    return found
 
 
 def time_missing(run: Run, on_pipeline: Callable[[str], None] = lambda _: None) -> None:

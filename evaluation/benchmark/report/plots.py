@@ -77,10 +77,12 @@ def curves(group: Group, over: Axis, colours: Mapping[str, str]) -> Figure | Non
     """Anytime curves: cost of the baseline / best cost so far, geometric mean over pipelines and seeds.
 
     A curve begins where all runs of the agent have a schedule, and goes on level where they have ended. None if no search
-    has a history.
+    has a history, or budgets are in units of what the baseline does not count.
     """
     baseline = group.scores(group.baseline, cost_of)
-    units = {p: _unit(group, p, over) for p in baseline} if group.in_units_of_baseline else dict.fromkeys(baseline, 1.0)
+    units = _units(group, over) if group.in_units_of_baseline else dict.fromkeys(baseline, 1.0)
+    if not all(units.get(pipeline) for pipeline in baseline):
+        return None
     tracks = {agent: found for agent in group.agents if (found := _tracks(group, agent, over, baseline, units))}
     ends = [xs[-1] for found in tracks.values() for xs, _ in found]
     begins = [xs[0] for found in tracks.values() for xs, _ in found]
@@ -149,10 +151,11 @@ def colours_of(agents: Sequence[str]) -> dict[str, str]:
     return {agent: _PALETTE[number % len(_PALETTE)] for number, agent in enumerate(agents)}
 
 
-def _unit(group: Group, pipeline: str, over: Axis) -> float:
+def _units(group: Group, over: Axis) -> dict[str, float]:
+    """By pipeline what the baseline took, where that is counted."""
     name = "distinct_evaluations" if over == "evaluations" else over
-    counts = [result.count(name) for result in group.agents[group.baseline][pipeline]]
-    return statistics.fmean(count for count in counts if count is not None)
+    counts = group.scores(group.baseline, lambda result: result.count(name))
+    return {pipeline: statistics.fmean(each) for pipeline, each in counts.items()}
 
 
 def _tracks(

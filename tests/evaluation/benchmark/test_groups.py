@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import pytest
 
 from halidegym.envs.timing.measurements import Comparison, Timing
-from halidegym.evaluation.benchmark.cells import CellResult
+from halidegym.evaluation.benchmark.attempts import search_budget
+from halidegym.evaluation.benchmark.cells import Cell, CellResult
 from halidegym.evaluation.benchmark.report import plots
 from halidegym.evaluation.benchmark.report.groups import Group, Scores
 from halidegym.evaluation.benchmark.report.tables import time_table
+from halidegym.evaluation.benchmark.suite import AgentSettings, BudgetSettings
 from halidegym.evaluation.benchmark.timings import PipelineTimings
+from halidegym.native._core import Error
 
 PIPELINES = [f"p{number}" for number in range(6)]
 
@@ -106,3 +110,29 @@ def test_a_mean_of_some_pipelines_is_no_bar() -> None:
     (axis,) = plots.bars(found, ratios, plots.colours_of([*ratios]), "cost").axes
     last = {bars.get_label(): bars[-1].get_height() for bars in axis.containers}
     assert last["agent"] == 0 < last["base"] < 1
+
+
+def test_curves_in_units_of_what_the_baseline_does_not_count_are_left_out() -> None:
+    step = {"seconds": 1.0, "evaluations": 1, "expansions": 1, "cost": 1.0}
+    found = group({"base": [result(p) for p in PIPELINES], "agent": [result(p) for p in PIPELINES]})
+    for by_pipeline in found.agents.values():
+        for (each,) in by_pipeline.values():
+            assert each.plan
+            each.plan.update(history=[step], seconds=1.0, distinct_evaluations=None)
+    colours = plots.colours_of([*found.agents])
+    assert plots.curves(found, "evaluations", colours)
+    in_units = dataclasses.replace(found, in_units_of_baseline=True)
+    assert plots.curves(in_units, "evaluations", colours) is None
+    assert plots.curves(in_units, "seconds", colours)
+
+
+def test_budgets_in_units_of_what_the_baseline_does_not_count_are_told_from_failures() -> None:
+    cell = Cell("p0", "agent", AgentSettings(agent="Greedy"), BudgetSettings(baseline_evaluations=2), 0, "host", 1)
+    base = result("p0")
+    assert base.plan
+    base.plan["distinct_evaluations"] = 50
+    assert search_budget(cell, base) == {"evaluations": 100}
+    base.plan["distinct_evaluations"] = None
+    for baseline, message in ((base, "counts no evaluations"), (result("p0", cost=None), "failed"), (None, "failed")):
+        with pytest.raises(Error, match=f"the baseline {message}"):
+            search_budget(cell, baseline)
