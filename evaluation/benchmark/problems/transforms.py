@@ -24,7 +24,7 @@ from halidegym.envs.transform.timer import TransformTimer
 from halidegym.evaluation.arguments.transform import PREFIX, TransformName, order_of
 from halidegym.evaluation.benchmark.problems.claims import FalseClaimError, check_equal, check_history
 from halidegym.evaluation.benchmark.problems.kind import Problem, Solution
-from halidegym.native._core import FormatError, TransformSpace, available_lanes
+from halidegym.native._core import FormatError, InvalidParameter, TransformSpace, available_lanes
 from halidegym.native.fields import checked_fields
 
 
@@ -40,8 +40,11 @@ class Transforms:
         TransformName.parse(name)
 
     def is_shared(self, name: str) -> bool:
-        """Whether it reads no record."""
-        return "database" not in name
+        """Whether it reads no record; its name, which others may have written, may hide that by escapes of letters."""
+        try:
+            return TransformName.parse(name).database is None
+        except InvalidParameter:
+            return False
 
     def measures(self, name: str) -> bool:
         """Whether its name says so."""
