@@ -25,6 +25,11 @@ def own_agents() -> Mapping[str, type[Agent]]:
     return {name: found for name in agents.__all__ if _is_agent(found := getattr(agents, name))} | references
 
 
+def is_own(name: str, parameters: Mapping[str, Any] | None = None) -> bool:
+    """Whether an agent and all agents within it are of this package, so that `load_agent` runs no code of a user."""
+    return name in own_agents() and all(map(_is_harmless, (parameters or {}).values()))
+
+
 def load_agent(name: str, parameters: Mapping[str, Any] | None = None, preset: str | None = None) -> Agent:
     """Make the agent that the text stands for.
 
@@ -98,6 +103,13 @@ def _check_parameters(name: str, kind: type[Agent], values: Mapping[str, Any]) -
             raise InvalidParameter(
                 f"The agent {name} has no parameter {parameter}; leave it out, or give one of {', '.join(known) or '(none)'}"
             )
+
+
+def _is_harmless(value: Any) -> bool:
+    """Whether all agents within a value are of this package; it walks as `_value` does."""
+    if isinstance(value, Mapping) and "agent" in value:
+        return is_own(value["agent"], value.get("parameters"))
+    return all(map(_is_harmless, value)) if isinstance(value, list) else True
 
 
 def _value(value: Any) -> Any:

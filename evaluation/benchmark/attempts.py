@@ -45,7 +45,7 @@ class CellProcesses:
             problem: see `run_cell`.
         """
         try:
-            budget = _budget(cell, baseline)
+            budget = search_budget(cell, baseline)
         except Error as error:
             return failed(cell, str(error))
         begin = time.perf_counter()
@@ -77,11 +77,11 @@ def failed(cell: Cell, reason: str) -> Attempt:
     return Attempt(CellResult(cell.to_dict(), {}, failure=reason, machine=this_machine().fingerprint))
 
 
-def _budget(cell: Cell, baseline: CellResult | None) -> dict[str, float]:
+def search_budget(cell: Cell, baseline: CellResult | None) -> dict[str, float]:
     """The budget of a cell as `Agent.plan` takes it.
 
     Raises:
-        Error: it is in units of what the baseline took, and that has failed.
+        Error: it is in units of what the baseline took, and that has failed, or does not count it.
     """
     if cell.budget is None:
         return {}
@@ -89,8 +89,10 @@ def _budget(cell: Cell, baseline: CellResult | None) -> dict[str, float]:
     for name, taken in (("seconds", "seconds"), ("evaluations", "distinct_evaluations")):
         factor = budget.pop(f"baseline_{name}", None)
         if factor is not None:
-            count = None if baseline is None else baseline.count(taken)
-            if count is None:
+            if baseline is None or baseline.plan is None:
                 raise Error(f"the baseline failed, and its {name} were to be the budget")
+            count = baseline.count(taken)
+            if not count:
+                raise Error(f"the baseline counts no {name}, which were to be the budget; give another budget")
             budget[name] = factor * count if name == "seconds" else max(1, round(factor * count))
     return budget

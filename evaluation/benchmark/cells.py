@@ -182,6 +182,9 @@ def _with_checked_fields(result: CellResult) -> CellResult:
         kinds = {"cell": dict, "budget": dict, "plan": (dict, type(None))}
         if not isinstance(value, kinds.get(field.name, str)):  # type: ignore[arg-type]
             raise TypeError(f"{field.name}={shown(value)}")
+    for name, kind in (("pipeline", str), ("agent", str), ("seed", int)):  # what is read off results of any run
+        if not isinstance(result.cell[name], kind):
+            raise TypeError(f"cell.{name}={shown(result.cell[name])}")
     return result
 
 

@@ -28,7 +28,7 @@ def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool =
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         run = begin(folder, suite)
-        with _Display(run) as display:
+        with _Display(run, retry) as display:
             run_missing(run, workers=workers, retry=retry, on_cell=display.cell)
             run = Run(folder)
             time_missing(run, display.timing)
@@ -45,12 +45,13 @@ def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool =
 class _Display:
     """What is going on: a bar on a terminal, and a line a cell elsewhere."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, retry: bool) -> None:
         self._console = Console(stderr=True)
+        self._done = sum(not (retry and result.failure) for result in run.results().values())
+        self._total = len(run.cells)
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
         self._progress = Progress(*columns, console=self._console, disable=not self._console.is_terminal)
-        self._task = self._progress.add_task("", total=len(run.cells), completed=len(run.results()))
-        self._done, self._total = len(run.results()), len(run.cells)
+        self._task = self._progress.add_task("", total=self._total, completed=self._done)
 
     def __enter__(self) -> _Display:
         self._progress.start()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ class Entry:
     """An agent of a run with a budget.
 
     Attributes:
-        run: name of its folder or file.
+        run: name of its folder or file, with so many folders before it that each run has another one.
         agent, budget: in words.
         cost, run_time: how it compares with the run's baseline; None if it has no costs, or was not timed.
     """
@@ -34,12 +35,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Board:
-    """Entries that may be compared: of runs of the same contest on the same machine.
+    """Entries that may be compared: of runs of the same contest with the same baseline on the same machine.
 
     Attributes:
         title: of the suite.
         machine: that they ran on.
-        entries: the cheapest first, budget by budget.
+        entries: the fastest first, then the cheapest, whatever their budgets.
     """
 
     title: str
@@ -61,7 +62,7 @@ def leaderboard(
     """Validate runs, and put those that are valid into tables. Their agents' code is not run, nor that of their pipelines.
 
     Args:
-        paths: of folders and submissions.
+        paths: of folders and submissions; one that is given twice counts once.
         on_run: called with the name of each that is begun.
 
     Raises:
@@ -69,21 +70,30 @@ def leaderboard(
     """
     boards: dict[str, tuple[str, Machine, list[Entry]]] = {}
     refused = []
-    for path in paths:
-        name = path.resolve().stem
+    for path, name in _names(paths).items():
         on_run(name)
         run = Run(path)
         reason = _why_not(run)
         if reason:
             refused.append(Refused(name, reason))
             continue
-        contest = hashlib.sha256(run.suite.contest.model_dump_json().encode()).hexdigest()
+        # The baseline's name may stand for another agent in another run.
+        settings = run.suite.contest.model_dump_json() + run.suite.agents[run.suite.baseline].model_dump_json()
+        contest = hashlib.sha256(settings.encode()).hexdigest()
         key = f"{run.header.machine.fingerprint} {run.header.parallelism} {contest}"
         board = boards.setdefault(key, (run.suite.title, run.header.machine, []))
         board[2].extend(_entries(name, run))
-    return [
-        Board(title, machine, sorted(_distinct(entries), key=_rank)) for title, machine, entries in boards.values()
-    ], refused
+    return [Board(title, machine, sorted(entries, key=_rank)) for title, machine, entries in boards.values()], refused
+
+
+def _names(paths: Iterable[Path]) -> dict[Path, str]:
+    """A name for each run: what its path ends in, from where on it is the only one."""
+    whole = list(dict.fromkeys(path.resolve() for path in paths))
+    if len({path.stem for path in whole}) == len(whole):
+        return {path: path.stem for path in whole}
+    ends = {path: ["/".join(path.parts[-count:]) for count in range(1, len(path.parts) + 1)] for path in whole}
+    used = Counter(end for each in ends.values() for end in each)
+    return {path: next(end for end in each if used[end] == 1) for path, each in ends.items()}
 
 
 def _why_not(run: Run) -> str:
@@ -95,20 +105,15 @@ def _why_not(run: Run) -> str:
 
 
 def _entries(name: str, run: Run) -> list[Entry]:
-    entries = []
+    found: dict[tuple[str, str], Entry] = {}
     for group in groups_of(run):
         costs = summaries({agent: group.cost_ratios(agent) for agent in group.agents}, group.baseline)
         times = summaries({agent: group.speedups(agent) for agent in group.agents}, group.baseline)
         for agent, by_pipeline in group.agents.items():
             is_free = all(not result.budget for results in by_pipeline.values() for result in results)
             budget = "its own end" if is_free else group.budget
-            entries.append(Entry(name, agent, budget, costs.get(agent), times.get(agent)))
-    return entries
-
-
-def _distinct(entries: Sequence[Entry]) -> list[Entry]:
-    """Without those that are there once a budget, although they have none."""
-    found: Mapping[tuple[str, str, str], Entry] = {(e.run, e.agent, e.budget): e for e in reversed(entries)}
+            # Agents without a budget are in all groups.
+            found.setdefault((agent, budget), Entry(name, agent, budget, costs.get(agent), times.get(agent)))
     return list(found.values())
 
 

@@ -38,7 +38,7 @@ class Header:
         suite: all of it.
         parallelism: number of cores that schedules are made for.
         machine: that everything ran on.
-        version: of halidegym.
+        version: of halidegym, that began it.
     """
 
     suite: Suite
@@ -179,7 +179,8 @@ def begin(path: Path, suite: Suite) -> Run:
         for name, settings in suite.agents.items():
             if agents.setdefault(name, settings) != settings:
                 raise InvalidParameter(f"{path} has results of another agent {name}; give yours another name")
-        header = Header.here(suite.with_agents(agents))
+        # With the version that began it, which made the cells that are there.
+        header = dataclasses.replace(before, suite=suite.with_agents(agents))
     elif path.exists() and any(path.iterdir()):
         raise InvalidParameter(f"{path} has files, but no run; give the path of a new folder")
     for folder in (CELLS, TIMINGS):

@@ -167,6 +167,14 @@ class Suite(Contest):
             raise ValueError(
                 f"budgets in units of the baseline's need one that runs to its own end: give {self.baseline} budgets: []"
             )
+        of_baseline = self.agents[self.baseline].budgets
+        compared = self.budgets if of_baseline is None else of_baseline
+        alone = [budget.label for budget in budgets if budget not in compared] if compared else []
+        if alone:
+            raise ValueError(
+                f"the baseline {self.baseline} has no result with {alone[0]} to compare others with: give it that budget, "
+                "too, or budgets: [] if it runs to its own end"
+            )
         return self
 
     @property
@@ -192,14 +200,26 @@ def load_suite(source: str | os.PathLike[str]) -> Suite:
 
 
 def with_more_agents(suite: Suite, texts: Sequence[str]) -> Suite:
-    """A suite with further agents, each given as `AGENT` or `NAME=AGENT`."""
+    """A suite with further agents, each given as `AGENT` or `NAME=AGENT`.
+
+    Raises:
+        InvalidParameter: two of them, or one of them and one of the suite's, have the same name.
+    """
     if not texts:
         return suite
-    added = {}
+    agents = dict(suite.agents)
     for text in texts:
-        name, separator, agent = text.partition("=")
-        added[name if separator else text.rpartition(":")[2]] = AgentSettings(agent=agent if separator else text)
-    return suite.with_agents(suite.agents | added)
+        given, separator, agent = text.partition("=")
+        name, settings = (
+            given if separator else text.rpartition(":")[2],
+            AgentSettings(agent=agent if separator else text),
+        )
+        if agents.setdefault(name, settings) != settings:
+            raise InvalidParameter(
+                f"--agent {text}: there is another agent {name}; give yours another name, as in "
+                f"--agent my-{name}={settings.agent}"
+            )
+    return suite.with_agents(agents)
 
 
 def check_names(suite: Suite) -> None:

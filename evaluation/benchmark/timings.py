@@ -14,7 +14,9 @@ from halidegym.envs.timing.measurements import Comparison, TimingSettings
 from halidegym.evaluation.benchmark.cells import CellResult
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.evaluation.benchmark.run import TIMINGS, Run
-from halidegym.native._core import Error
+from halidegym.evaluation.benchmark.suite import Suite
+from halidegym.native._core import Error, FormatError
+from halidegym.native.checks import shown
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,15 @@ class PipelineTimings:
         """Read what was written.
 
         Raises:
-            FormatError: a comparison is damaged.
+            FormatError: it is something else.
         """
-        comparisons = {key: Comparison.from_dict(fields) for key, fields in document["comparisons"].items()}
-        return cls(comparisons, document["failure"])
+        try:
+            comparisons = {key: Comparison.from_dict(fields) for key, fields in document["comparisons"].items()}
+            if not isinstance(document["failure"], str):
+                raise TypeError(f"failure={shown(document['failure'])}")
+            return cls(comparisons, document["failure"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise FormatError(f"there are no timings in it ({error!r})") from error
 
 
 def read_timings(run: Run) -> dict[str, PipelineTimings]:
@@ -46,7 +53,15 @@ def read_timings(run: Run) -> dict[str, PipelineTimings]:
     Raises:
         FormatError: a file is damaged.
     """
-    return {pipeline: PipelineTimings.from_dict(document) for pipeline, document in run.timings().items()}
+    found = {}
+    for pipeline, document in run.timings().items():
+        try:
+            found[pipeline] = PipelineTimings.from_dict(document)
+        except FormatError as error:
+            raise FormatError(
+                f"The run times of {pipeline} in {run.path}/{TIMINGS} are damaged: {error}. Remove their file, and run again"
+            ) from error
+    return found
 
 
 def time_missing(run: Run, on_pipeline: Callable[[str], None] = lambda _: None) -> None:
@@ -87,13 +102,17 @@ def time_missing(run: Run, on_pipeline: Callable[[str], None] = lambda _: None) 
 
 def to_time(run: Run, results: Mapping[str, CellResult]) -> dict[str, CellResult]:
     """By the key of the schedule, the cells of a pipeline whose schedules are timed, the baseline's first."""
-    settings = run.suite.measurement
-    seeds = run.suite.seeds[: None if settings is None else settings.seeds]
+    seeds = timed_seeds(run.suite)
     chosen: dict[str, CellResult] = {}
     for result in results.values():
         if result.plan is not None and result.cell["seed"] in seeds:
             chosen.setdefault(result.schedule_key, result)
     return chosen
+
+
+def timed_seeds(suite: Suite) -> list[int]:
+    """The seeds whose schedules are timed."""
+    return suite.seeds[: None if suite.measurement is None else suite.measurement.seeds]
 
 
 def timings_file(pipeline: str) -> str:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import Comparison
-from halidegym.evaluation.arguments.agent import load_agent, own_agents
+from halidegym.evaluation.arguments.agent import is_own, load_agent
 from halidegym.evaluation.benchmark.agent_claim import check_agent
+from halidegym.evaluation.benchmark.attempts import search_budget
 from halidegym.evaluation.benchmark.cells import Cell, CellResult
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.evaluation.benchmark.problems.claims import FalseClaimError, check_equal
@@ -61,19 +62,26 @@ def validate(
             verdicts.append(Verdict(name, "false", "it comes from another machine than the run"))
         else:
             by_pipeline.setdefault(cell.pipeline, {})[name] = cell, result
+    baselines: dict[str, CellResult] = {}
+    for pipeline, cells in by_pipeline.items():
+        for cell, result in cells.values():
+            if cell.agent == run.suite.baseline:
+                baselines.setdefault(pipeline, result)
     for pipeline, cells in by_pipeline.items():
         on_pipeline(pipeline)
         if not own_pipelines and not kind_of(pipeline).is_shared(pipeline):
             verdicts += [Verdict(name, "false", "its pipeline is none of the registered ones") for name in cells]
             continue
         try:
-            verdicts += run_isolated(_replay_all, cells, again)
+            verdicts += run_isolated(_replay_all, cells, baselines.get(pipeline), again)
         except Error as error:
             verdicts += [Verdict(name, "false", f"replaying it failed: {error}") for name in cells]
     return verdicts + _timings(run, {verdict.file: verdict for verdict in verdicts})
 
 
-def _replay_all(cells: Mapping[str, tuple[Cell, CellResult]], again: bool) -> list[Verdict]:
+def _replay_all(
+    cells: Mapping[str, tuple[Cell, CellResult]], baseline: CellResult | None, again: bool
+) -> list[Verdict]:
     first, _ = next(iter(cells.values()))
     problem = kind_of(first.pipeline).load(first.pipeline, first.target, first.parallelism)
     verdicts = []
@@ -88,7 +96,8 @@ def _replay_all(cells: Mapping[str, tuple[Cell, CellResult]], again: bool) -> li
                     "it is of another problem than this pipeline is here; was it made with this version?"
                 )
             agent = None
-            if cell.settings.agent in own_agents():
+            _check_budget(result, search_budget(cell, baseline))
+            if is_own(cell.settings.agent, cell.settings.parameters):
                 agent = load_agent(cell.settings.agent, cell.settings.parameters, cell.settings.preset)
                 check_agent(found.plan["agent"], repr(agent))
             check_equal("seed", found.plan["seed"], cell.seed)
@@ -99,6 +108,15 @@ def _replay_all(cells: Mapping[str, tuple[Cell, CellResult]], again: bool) -> li
     return verdicts
 
 
+def _check_budget(result: CellResult, budget: Mapping[str, float]) -> None:
+    """A search was given the budget of its cell. Some go beyond it: they finish the schedule that they have begun."""
+    check_equal("budget", result.budget, budget)
+    on_record = (result.plan or {}).get("budget")
+    if on_record is not None:
+        given = {name: amount for name, amount in on_record.items() if amount is not None}
+        check_equal("budget of the plan", given, budget)
+
+
 def _timings(run: Run, verdicts: Mapping[str, Verdict]) -> list[Verdict]:
     """Of run times: whether they are of schedules of the run, and the ratios within what the samples allow."""
     results = run.results()
@@ -107,7 +125,7 @@ def _timings(run: Run, verdicts: Mapping[str, Verdict]) -> list[Verdict]:
         keys = {
             result.schedule_key
             for name, result in results.items()
-            if result.cell["pipeline"] == pipeline and verdicts[name].kind in ("replayed", "believed")
+            if run.cells[name].pipeline == pipeline and verdicts[name].kind in ("replayed", "believed")
         }
         reasons = [
             "a run time is of a schedule that no valid cell found" if key not in keys else _impossible(comparison)

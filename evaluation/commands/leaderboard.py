@@ -25,9 +25,9 @@ def leaderboard_command(runs: tuple[Path, ...]) -> None:
     """Compare the agents of several RUNs: folders of `halidegym bench`, or submissions, one file each.
 
     `halidegym validate RUN --submission mine.zip` writes such a file. Each run is validated first, and left out if
-    something in it is false or missing. Runs of the same suite on the same machine are in one table, by the speed of their
-    schedules, then by cost. Ratios are relative to the baseline of the same run, above 1 where an agent is better, with an
-    interval of 95 % over pipelines and seeds. No code of the runs is executed.
+    something in it is false or missing. Runs of the same suite with the same baseline on the same machine are in one table,
+    by the speed of their schedules, then by cost. Ratios are relative to the baseline of the same run, above 1 where an
+    agent is better, with an interval of 95 % over pipelines and seeds. No code of the runs is executed.
     """
     from halidegym.evaluation.benchmark.leaderboard import leaderboard
 

@@ -40,10 +40,10 @@ class Transforms:
         TransformName.parse(name)
 
     def is_shared(self, name: str) -> bool:
-        """Whether it reads no record."""
+        """Whether it reads no record; its name, which others may have written, may hide that by escapes of letters."""
         try:
             return TransformName.parse(name).database is None
-        except InvalidParameter:  # whatever it is, it is not read here
+        except InvalidParameter:
             return False
 
     def measures(self, name: str) -> bool:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from halidegym.envs.timing.measurements import Comparison
 from halidegym.evaluation.benchmark.cells import CellResult
 from halidegym.evaluation.benchmark.run import Run
 from halidegym.evaluation.benchmark.suite import BudgetSettings
-from halidegym.evaluation.benchmark.timings import PipelineTimings, read_timings
+from halidegym.evaluation.benchmark.timings import PipelineTimings, read_timings, timed_seeds
 
 Value = Callable[[CellResult], "float | None"]
 """A figure of a result; None where it has none."""
 
 Scores = Mapping[str, Sequence[float]]
 """By pipeline a figure of each run of an agent."""
+
+ByPipeline = Mapping[str, Sequence[CellResult]]
+"""By pipeline what came of the seeds of an agent."""
 
 
 @dataclass(frozen=True)
@@ -31,60 +34,104 @@ class Group:
         pipelines: of the suite.
         agents: by their names those that had this budget, and those that ran to their own end; by pipeline their results,
             one a seed.
-        timings: by pipeline.
+        timings: by pipeline, relative to one schedule of the baseline, whichever group that is of.
+        timed_seeds: whose schedules were to be timed; None for all.
     """
 
     budget: str
     in_units_of_baseline: bool
     baseline: str
     pipelines: Sequence[str]
-    agents: Mapping[str, Mapping[str, Sequence[CellResult]]]
+    agents: Mapping[str, ByPipeline]
     timings: Mapping[str, PipelineTimings]
+    timed_seeds: Sequence[int] | None = None
 
     def scores(self, agent: str, value: Value) -> Scores:
         """Figures of an agent on the pipelines on which all of its runs have one."""
-        found = {pipeline: [value(result) for result in results] for pipeline, results in self.agents[agent].items()}
-        return {
-            pipeline: [value for value in values if value is not None]
-            for pipeline, values in found.items()
-            if values and None not in values
-        }
+        return _figures(self.agents[agent], value)
 
-    def cost_ratios(self, agent: str) -> Scores:
-        """How many times as cheap as the baseline's the schedules of an agent are, by the cost model."""
-        baseline = self.scores(self.baseline, cost_of)
-        return {
-            pipeline: [statistics.geometric_mean(baseline[pipeline]) / cost for cost in costs]
-            for pipeline, costs in self.scores(agent, cost_of).items()
-            if pipeline in baseline
-        }
+    def cost_ratios(self, agent: str, *, with_failures: bool = False) -> Scores:
+        """How many times as cheap as the baseline's the schedules of an agent are, by the cost model.
 
-    def speedups(self, agent: str) -> Scores:
-        """How many times as fast as the baseline's the schedules of an agent run, those that were timed."""
-        timed = {
-            pipeline: [result for result in results if self.comparison(result) is not None or result.failure]
-            for pipeline, results in self.agents[agent].items()
-        }
-        found = {pipeline: [self._speedup(result) for result in results] for pipeline, results in timed.items()}
-        return {
-            pipeline: [ratio for ratio in ratios if ratio is not None]
-            for pipeline, ratios in found.items()
-            if ratios and None not in ratios
-        }
+        Args:
+            agent: its name.
+            with_failures: give a run that failed a ratio of 0, instead of leaving out its pipeline.
+        """
+        base = _base(self.agents[self.baseline], _cheapness)
+        return _relative(self.agents[agent], base, _cheapness, with_failures)
+
+    def speedups(self, agent: str, *, with_failures: bool = False) -> Scores:
+        """How many times as fast as the baseline's the schedules of an agent run, those of the seeds that were to be timed.
+
+        Args:
+            agent: its name.
+            with_failures: give a run that failed, or whose schedule did, a ratio of 0, instead of leaving out its pipeline.
+        """
+        base = _base(self._timed(self.baseline), self._speed)
+        return _relative(self._timed(agent), base, self._speed, with_failures)
 
     def comparison(self, result: CellResult) -> Comparison | None:
-        """How fast the schedule of a result is, beside the baseline's; None if it was not timed."""
-        timings = self.timings.get(result.cell["pipeline"])
-        return None if timings is None else timings.comparisons.get(result.schedule_key)
+        """How fast the schedule of a result is, beside the baseline's of this group; None if it was not timed.
 
-    def _speedup(self, result: CellResult) -> float | None:
-        comparison = self.comparison(result)
-        return None if comparison is None or not math.isfinite(comparison.ratio) else comparison.ratio
+        The ratio is not a number if either failed.
+        """
+        measured = self._measured(result)
+        if measured is None:
+            return None
+        base = _base(self._timed(self.baseline), self._speed).get(result.cell["pipeline"], math.nan)
+        return replace(measured, ratio=measured.ratio / base, low=measured.low / base, high=measured.high / base)
+
+    def _timed(self, agent: str) -> ByPipeline:
+        return {pipeline: [*filter(self._is_timed, results)] for pipeline, results in self.agents[agent].items()}
+
+    def _is_timed(self, result: CellResult) -> bool:
+        """Whether it was to be: others have a run time only if they came upon the same schedule as one that was."""
+        return self.timed_seeds is None or result.cell["seed"] in self.timed_seeds
+
+    def _measured(self, result: CellResult) -> Comparison | None:
+        timings = self.timings.get(result.cell["pipeline"])
+        return None if timings is None or not self._is_timed(result) else timings.comparisons.get(result.schedule_key)
+
+    def _speed(self, result: CellResult) -> float | None:
+        measured = self._measured(result)
+        if result.failure or measured is None:
+            return 0.0 if result.failure else None
+        return measured.ratio if math.isfinite(measured.ratio) else 0.0
 
 
 def cost_of(result: CellResult) -> float | None:
     """Of the schedule, see `CellResult.cost`."""
     return result.cost
+
+
+def _cheapness(result: CellResult) -> float | None:
+    """The more, the better, so that 0 can stand for a failure."""
+    return 0.0 if result.failure else None if result.cost is None else 1 / result.cost
+
+
+def _base(found: ByPipeline, value: Value) -> Mapping[str, float]:
+    """Geometric means of the baseline's figures, where none of its runs failed."""
+    return {pipeline: statistics.geometric_mean(each) for pipeline, each in _figures(found, value).items() if all(each)}
+
+
+def _relative(found: ByPipeline, base: Mapping[str, float], value: Value, with_failures: bool) -> Scores:
+    """Figures relative to the baseline's, where that has one; 0 stands for a failure."""
+    return {
+        pipeline: [each / base[pipeline] for each in values]
+        for pipeline, values in _figures(found, value).items()
+        if pipeline in base and (with_failures or all(values))
+    }
+
+
+def _figures(found: ByPipeline, value: Value) -> Scores:
+    """Those of an agent, by pipeline. Where it has run less often than elsewhere, the rest is to come: it has none there."""
+    runs = max(map(len, found.values()), default=0)
+    figures = {pipeline: [value(each) for each in results] for pipeline, results in found.items()}
+    return {
+        pipeline: [each for each in values if each is not None]
+        for pipeline, values in figures.items()
+        if values and len(values) == runs and None not in values
+    }
 
 
 def groups_of(run: Run) -> list[Group]:
@@ -112,6 +159,7 @@ def groups_of(run: Run) -> list[Group]:
                 run.suite.pipelines,
                 {name: agents[name] for name in run.suite.agents if name in agents},
                 timings,
+                timed_seeds(run.suite),
             )
         )
     return groups

@@ -80,11 +80,9 @@ def write_report(run: Run, folder: Path, on_step: Callable[[str], None] = lambda
 
 def _write_group(writer: _Writer, group: Group, prefix: str, colours: Mapping[str, str]) -> None:
     writer.text(f"## Budget: {group.budget}\n\nAgents that run to their own end are in all comparisons.")
-    costs = {agent: group.cost_ratios(agent) for agent in group.agents}
-    speedups = {agent: group.speedups(agent) for agent in group.agents}
-    if costs[group.baseline]:
+    if group.cost_ratios(group.baseline):
         writer.text("### Costs\n\nCost of the baseline / cost, by the cost model.")
-        _write_ratios(writer, group, f"{prefix}cost", costs, colours, "cost")
+        _write_ratios(writer, group, f"{prefix}cost", group.cost_ratios, colours, "cost")
         for over in plots.AXES:
             figure = plots.curves(group, over, colours)
             if figure is not None:
@@ -94,11 +92,11 @@ def _write_group(writer: _Writer, group: Group, prefix: str, colours: Mapping[st
         text = "Geometric mean of the costs / mean expansions a pass, where they are counted."
         writer.text(f"#### Costs and expansions\n\n{text}")
         writer.table(f"{prefix}costs", tables.cost_table(group))
-    if speedups[group.baseline]:
+    if group.speedups(group.baseline):
         measured = any((count or 0) > 0 for count in _measurements(group))
         title = "Run times, autotuning among them" if measured else "Run times"
         writer.text(f"### {title}\n\nRun time of the baseline's schedule / run time, schedules of a pipeline in turns.")
-        _write_ratios(writer, group, f"{prefix}time", speedups, colours, "run time")
+        _write_ratios(writer, group, f"{prefix}time", group.speedups, colours, "run time")
         text = (
             "Of the first seed. After the median, ± is half the range of the middle half of samples; *disturbed* is where "
             "other processes took cores away in all samples, so that the times are too long."
@@ -110,19 +108,27 @@ def _write_group(writer: _Writer, group: Group, prefix: str, colours: Mapping[st
 
 
 def _write_ratios(
-    writer: _Writer, group: Group, name: str, ratios: Mapping[str, Scores], colours: Mapping[str, str], what: str
+    writer: _Writer, group: Group, name: str, ratios_of: Callable[..., Scores], colours: Mapping[str, str], what: str
 ) -> None:
+    ratios = {agent: ratios_of(agent) for agent in group.agents}
+    with_failures = {agent: ratios_of(agent, with_failures=True) for agent in group.agents}
     found = summaries(ratios, group.baseline)
     writer.table(f"{name}-summary", tables.summary_table(group, found))
     caption = "Dots are geometric means, strokes interquartile ones; thick intervals are of seeds, thin ones of both."
     writer.plot(f"{name}-means", plots.means(found, colours, f"baseline's {what} / {what}"), caption)
     writer.text("#### By pipeline")
     writer.table(f"{name}-pipelines", tables.ratio_table(group, ratios))
-    caption = f"The least {what} of each agent's seeds, normalised to the least of all agents: 1 is the best."
+    caption = (
+        f"The least {what} of each agent's seeds, normalised to the least of all agents: 1 is the best. The mean is of "
+        "agents that have one on each pipeline."
+    )
     writer.plot(f"{name}-bars", plots.bars(group, ratios, colours, f"least {what} of all / agent's"), caption)
     writer.text("#### Performance profiles")
-    caption = f"The share of runs whose {what} is within a factor of the best known; bands are of 95 %, of seeds."
-    writer.plot(f"{name}-profile", plots.profile(ratios, colours, what), caption)
+    caption = (
+        f"The share of runs whose {what} is within a factor of the best known; those that failed never are. Bands are of "
+        "95 %, of seeds."
+    )
+    writer.plot(f"{name}-profile", plots.profile(with_failures, colours, what), caption)
     writer.text(
         "#### Each agent against each\n\nHow many times better the agent of the line is than that of the column, geometric "
         "mean; bold where the difference is significant, corrected for the number of pairs."

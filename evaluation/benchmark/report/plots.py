@@ -48,7 +48,10 @@ def means(found: Mapping[str, Summary], colours: Mapping[str, str], label: str) 
 
 
 def bars(group: Group, ratios: Mapping[str, Scores], colours: Mapping[str, str], label: str) -> Figure:
-    """The best ratio of an agent's seeds, normalised to the best of all agents: by pipeline, and in geometric mean."""
+    """The best ratio of an agent's seeds, normalised to the best of all agents: by pipeline, and in geometric mean.
+
+    An agent that has none on some pipeline has no mean: it would be that of the pipelines that it copes with.
+    """
     present = {agent: {p: max(r) for p, r in scores.items()} for agent, scores in ratios.items() if scores}
     pipelines = [p for p in group.pipelines if any(p in found for found in present.values())]
     best = {p: max(found[p] for found in present.values() if p in found) for p in pipelines}
@@ -58,7 +61,7 @@ def bars(group: Group, ratios: Mapping[str, Scores], colours: Mapping[str, str],
     width = 0.84 / len(present)
     for number, (agent, found) in enumerate(present.items()):
         shares = [found[p] / best[p] if p in found else 0.0 for p in pipelines]
-        mean = statistics.geometric_mean([share for share in shares if share])
+        mean = statistics.geometric_mean(shares) if all(shares) else 0.0
         places = [place - 0.42 + (number + 0.5) * width for place in range(len(labels))]
         axis.bar(places, [*shares, mean], width, label=agent, color=colours[agent])
     axis.set_xticks(range(len(labels)), labels, rotation=30, ha="right")
@@ -74,10 +77,12 @@ def curves(group: Group, over: Axis, colours: Mapping[str, str]) -> Figure | Non
     """Anytime curves: cost of the baseline / best cost so far, geometric mean over pipelines and seeds.
 
     A curve begins where all runs of the agent have a schedule, and goes on level where they have ended. None if no search
-    has a history.
+    has a history, or budgets are in units of what the baseline does not count.
     """
     baseline = group.scores(group.baseline, cost_of)
-    units = {p: _unit(group, p, over) for p in baseline} if group.in_units_of_baseline else dict.fromkeys(baseline, 1.0)
+    units = _units(group, over) if group.in_units_of_baseline else dict.fromkeys(baseline, 1.0)
+    if not all(units.get(pipeline) for pipeline in baseline):
+        return None
     tracks = {agent: found for agent in group.agents if (found := _tracks(group, agent, over, baseline, units))}
     ends = [xs[-1] for found in tracks.values() for xs, _ in found]
     begins = [xs[0] for found in tracks.values() for xs, _ in found]
@@ -106,12 +111,15 @@ def curves(group: Group, over: Axis, colours: Mapping[str, str]) -> Figure | Non
 def profile(scores: Mapping[str, Scores], colours: Mapping[str, str], what: str) -> Figure:
     """Performance profiles: the share of runs that come within a factor of the best known; bands of 95 % for other seeds.
 
+    A run that failed is never within one (Dolan and Moré 2002, "Benchmarking Optimization Software with Performance
+    Profiles"). Agents that have failed everywhere are left out.
+
     Args:
-        scores: the ratios to the baseline.
+        scores: the ratios to the baseline, 0 of runs that failed.
         colours: of the agents.
         what: the ratios are of.
     """
-    present = {agent: found for agent, found in scores.items() if found}
+    present = {agent: found for agent, found in scores.items() if any(map(any, found.values()))}
     best: dict[str, float] = {}
     for found in present.values():
         for pipeline, ratios in found.items():
@@ -119,7 +127,7 @@ def profile(scores: Mapping[str, Scores], colours: Mapping[str, str], what: str)
     shares = {
         agent: {p: [r / best[p] for r in ratios] for p, ratios in found.items()} for agent, found in present.items()
     }
-    worst = min(share for found in shares.values() for each in found.values() for share in each)
+    worst = min(share for found in shares.values() for each in found.values() for share in each if share)
     factors = np.geomspace(1, min(_WORST_SHOWN, max(1 / worst, 1.01)), 60)
     figure = new_figure(8, 4.2)
     axis = figure.subplots()
@@ -143,10 +151,11 @@ def colours_of(agents: Sequence[str]) -> dict[str, str]:
     return {agent: _PALETTE[number % len(_PALETTE)] for number, agent in enumerate(agents)}
 
 
-def _unit(group: Group, pipeline: str, over: Axis) -> float:
+def _units(group: Group, over: Axis) -> dict[str, float]:
+    """By pipeline what the baseline took, where that is counted."""
     name = "distinct_evaluations" if over == "evaluations" else over
-    counts = [result.count(name) for result in group.agents[group.baseline][pipeline]]
-    return statistics.fmean(count for count in counts if count is not None)
+    counts = group.scores(group.baseline, lambda result: result.count(name))
+    return {pipeline: statistics.fmean(each) for pipeline, each in counts.items()}
 
 
 def _tracks(

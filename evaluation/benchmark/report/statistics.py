@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.evaluation.benchmark.report.groups import Scores
-from halidegym.native._core import Error
+from halidegym.native._core import Error, InvalidParameter
 from halidegym.training.statistics import RESAMPLES, Interval
 
 _PROBABILITY_RESAMPLES, _PROFILE_RESAMPLES = 300, 300
@@ -57,6 +57,7 @@ def summaries(ratios: Mapping[str, Scores], baseline: str) -> dict[str, Summary]
 
     Raises:
         Error: rliable is not installed.
+        InvalidParameter: an agent has more runs on one pipeline than on another.
     """
     decided = _significant([(agent, baseline) for agent in ratios if agent != baseline], ratios)
     found = {}
@@ -70,7 +71,7 @@ def summaries(ratios: Mapping[str, Scores], baseline: str) -> dict[str, Summary]
             geometric_mean(scores),
             _interval(_logs(scores, scores), lambda x: np.exp([_metrics().aggregate_iqm(x)]), over_pipelines=True),
             Interval(0.5, 0.5, 0.5) if agent == baseline else _improvement(scores, ratios[baseline]),
-            "" if agent == baseline else _verdict(mean.value, decided.get((agent, baseline), 0)),
+            "" if agent == baseline else _verdict(_ratio(scores, ratios[baseline]), decided.get((agent, baseline), 0)),
         )
     return found
 
@@ -101,7 +102,7 @@ def pairs(ratios: Mapping[str, Scores]) -> dict[tuple[str, str], Pair]:
     found = {}
     for a, b in itertools.permutations(present, 2):
         if set(ratios[a]) & set(ratios[b]):
-            ratio = float(np.exp(_differences(ratios[a], ratios[b]).mean()))
+            ratio = _ratio(ratios[a], ratios[b])
             found[a, b] = Pair(ratio, _verdict(ratio, decided.get((a, b), 0)) != "undecided")
     return found
 
@@ -158,6 +159,11 @@ def _significant(wanted: Sequence[tuple[str, str]], ratios: Mapping[str, Scores]
     return decided
 
 
+def _ratio(a: Scores, b: Scores) -> float:
+    """How many times as good the first one is, geometric mean over the pipelines that both have."""
+    return float(np.exp(_differences(a, b).mean()))
+
+
 def _differences(a: Scores, b: Scores) -> Matrix:
     """Per pipeline that both have, the difference of the mean logarithms."""
     common = [pipeline for pipeline in a if pipeline in b]
@@ -169,10 +175,15 @@ def _logs(scores: Scores, pipelines: Scores) -> Matrix:
 
 
 def _matrix(scores: Scores, pipelines: Scores) -> Matrix:
-    """One row a run; where pipelines have different numbers of runs, the first ones."""
-    columns = [scores[pipeline] for pipeline in pipelines]
-    runs = min(map(len, columns))
-    return np.stack([np.array(column[:runs], dtype=np.float64) for column in columns], axis=1)
+    """One row a run, of which there are as many on each pipeline.
+
+    Raises:
+        InvalidParameter: there are not.
+    """
+    runs = {pipeline: len(scores[pipeline]) for pipeline in pipelines}
+    if len(set(runs.values())) > 1:
+        raise InvalidParameter(f"scores have different numbers of runs on {runs}; leave out pipelines with fewer")
+    return np.stack([np.array(scores[pipeline], dtype=np.float64) for pipeline in pipelines], axis=1)
 
 
 def _interval(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -132,18 +133,23 @@ def test_failing_cells_stop_nothing(tmp_path: Path) -> None:
     mended = AGENTS.replace('raise KeyError("nothing there")', "return super().search(problem, budget, seed)")
     (tmp_path / "mine.py").write_text(mended.replace("time.sleep(1)", "return super().search(problem, budget, seed)"))
     assert "4 of them failed" in halidegym("bench", path, "--output", tmp_path / "run").output
-    assert "2 of them failed" in halidegym("bench", path, "--output", tmp_path / "run", "--retry").output
+    retried = halidegym("bench", path, "--output", tmp_path / "run", "--retry").output
+    assert "2 of them failed" in retried
+    assert [f"{done}/8 " in retried for done in range(4, 10)] == [False, *[True] * 4, False]
 
 
 def test_a_further_agent_runs_alone(run: Path, tmp_path: Path) -> None:
     suite, own = write_suite(tmp_path), tmp_path / "run"
     shutil.copytree(run, own)
     before = {path: path.stat().st_mtime_ns for path in own.glob("cells/*.json")}
+    header = json.loads((own / "run.json").read_text())
+    (own / "run.json").write_text(json.dumps(header | {"version": "0.0.1"}))
     result = halidegym("bench", suite, "--output", own, "--agent", "descent=Greedy")
     assert result.exit_code == 0, result.output
     assert set(own.glob("cells/*.json")) > set(before)
     assert all(path.stat().st_mtime_ns == modified for path, modified in before.items())
     assert "descent" in Run(own).suite.agents
+    assert Run(own).header.version == "0.0.1", "which the cells were made by"
     refused = halidegym("bench", suite, "--output", own, "--agent", "descent=RandomSearch")
     assert (refused.exit_code, "another agent descent" in refused.output) == (2, True)
 

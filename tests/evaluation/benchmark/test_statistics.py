@@ -13,6 +13,7 @@ from halidegym.evaluation.benchmark.report.statistics import (
     profiles,
     summaries,
 )
+from halidegym.native._core import InvalidParameter
 
 ALL = 8
 
@@ -90,10 +91,27 @@ def test_tests_are_corrected_for_their_number() -> None:
 
 
 def test_agents_are_compared_where_both_have_figures() -> None:
-    some = {"p0": [2.0], "p1": [2.0, 2.0]}
+    some = {"p0": [2.0, 2.0], "p1": [2.0, 2.0]}
     found = summaries({"base": scores(1), "some": some, "none": {}}, "base")
     assert (found["some"].pipelines, "none" in found) == (2, False)
     assert ("some", "none") not in pairs({"base": scores(1), "some": some, "none": {}})
+
+
+def test_no_run_is_left_out_in_silence() -> None:
+    with pytest.raises(InvalidParameter, match="different numbers of runs"):
+        summaries({"base": scores(1), "some": {"p0": [2.0], "p1": [2.0, 2.0]}}, "base")
+
+
+def test_a_verdict_looks_at_the_pipelines_that_its_test_looks_at() -> None:
+    """A mean of others, too, could contradict the ranks, or agree with them by accident."""
+    better = {f"p{number}": [1.1 + 0.01 * number] for number in range(6)}
+    found = summaries({"base": scores(1, pipelines=6), "agent": better}, "base")["agent"]
+    assert found.verdict == "better"
+    others = {f"p{number}": [1.5] for number in range(6)}
+    ratios = {"base": others, "agent": better}
+    found, pair = summaries(ratios, "base")["agent"], pairs(ratios)["agent", "base"]
+    assert pair.ratio < 1 and pair.is_significant
+    assert found.verdict == "worse", "the same as for the pair"
 
 
 def test_profiles_are_shares_of_runs() -> None:

@@ -111,3 +111,13 @@ def test_pipelines_that_agents_cannot_plan_fail_alone(tmp_path: Path) -> None:
     run = run_suite(tmp_path, **SETTINGS | {"agents": agents, "pipelines": [MODEL], "measurement": None})
     failures = [file["failure"] for file in cell_files(run).values() if file["failure"]]
     assert len(failures) == 1 and "schedules pipelines only" in failures[0]
+
+
+@pytest.mark.parametrize("escaped", ["database", "d%61tabase"])
+def test_names_that_read_a_file_are_not_shared(escaped: str, tmp_path: Path) -> None:
+    (tmp_path / "record").touch()
+    for name in ("transform/64", "transform/64?space=lanes&cost=measured"):
+        assert kind_of(name).is_shared(name)
+    for file in ("record", "missing"):
+        name = f"transform/64?cost=replay&{escaped}={tmp_path}/{file}"
+        assert not kind_of(name).is_shared(name)

@@ -74,6 +74,12 @@ def cheaper(document: dict[str, Any]) -> None:
         (change("plan.agent", "Greedy()"), "agent is"),
         (change("plan.seed", 7), "seed is"),
         (change("cell.seed", 7), "another cell"),
+        (
+            change("budget", {"evaluations": 10**9}),
+            "budget is {'evaluations': 1000000000} there, and {'evaluations': 50} here",
+        ),
+        (change("plan.budget.evaluations", 10**9), "budget of the plan is"),
+        (change("plan.budget.seconds", 5.0), "budget of the plan is"),
         (change("machine", "another"), "another machine"),
         (change("scheduled", "AAAA"), "its agent is none"),
     ],
@@ -116,9 +122,46 @@ def test_damaged_files_are_told(run: Path, tmp_path: Path) -> None:
     copy = tmp_path / "run"
     shutil.copytree(run, copy)
     path = copy / "cells" / next(iter(cell_files(copy)))
-    for text in ("", "[]", "{}", path.read_text()[:-100], path.read_text().replace('"history": [', '"history": [7,')):
+    true = path.read_text()
+    changed = (true.replace('"history": [', '"history": [7,'), true.replace('"pipeline": ', '"pipelines": '))
+    for text in ("", "[]", "{}", true[:-100], *changed):
         path.write_text(text)
         result = halidegym("validate", copy)
         assert (result.exit_code, "Remove it, and run again" in " ".join(result.output.split())) == (2, True), (
             result.output
         )
+    path.write_text(true)
+    (timings,) = (copy / "timings").glob("*.json")
+    for document in ({}, {"comparisons": []}, {"comparisons": {"key": {}}}, {"comparisons": {}, "failure": None}):
+        timings.write_text(json.dumps({"pipeline": "toy_scan"} | document))
+        for command in ("validate", "report", "leaderboard"):
+            result = halidegym(command, copy)
+            words = " ".join(result.output.split())
+            assert (result.exit_code, "The run times of toy_scan in" in words, "run again" in words) == (
+                2,
+                True,
+                True,
+            ), result.output
+
+
+NESTED = """
+from pathlib import Path
+Path(__file__).with_suffix(".imported").touch()
+from halidegym.agents import Greedy
+class Mine(Greedy):
+    pass
+"""
+
+
+def test_no_code_of_agents_within_agents_is_run(tmp_path: Path) -> None:
+    source = tmp_path / "mine.py"
+    source.write_text(NESTED)
+    within = {"agent": "IteratedSearch", "parameters": {"agent": {"agent": f"{source}:Mine"}, "rounds": 2}}
+    run = run_suite(tmp_path, agents=SUITE["agents"] | {"nested": within}, budgets=BUDGETS, pipelines=["toy_scan"])
+    source.with_suffix(".imported").unlink()
+    for _ in range(2):
+        result = halidegym("validate", run)
+        assert result.exit_code == 0, result.output
+        assert "5 replayed, 0 believed, 0 failed, 0 false" in result.output
+        assert not source.with_suffix(".imported").exists()
+        source.unlink(missing_ok=True)

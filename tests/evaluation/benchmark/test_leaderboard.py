@@ -1,0 +1,42 @@
+"""`halidegym leaderboard`: which runs are in one table, and by which names."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks_for_tests import run_suite
+from halidegym.evaluation.benchmark.leaderboard import leaderboard
+
+SMALL = {"pipelines": ["toy_scan"], "seeds": [0], "budgets": [{"evaluations": 20}]}
+
+
+def agents(**parameters: Any) -> dict[str, Any]:
+    """With parameters of the baseline."""
+    beam = {"agent": "BeamSearch", "parameters": parameters, "deterministic": True, "budgets": []}
+    return {"beam": beam, "random": "RandomSearch"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_suite(tmp_path_factory.mktemp("leaderboard"), agents=agents(beam_size=2), **SMALL)
+
+
+def test_runs_of_the_same_name_are_told_apart(run: Path, tmp_path: Path) -> None:
+    for name in ("alice/quick", "bob/quick", "bob/else"):
+        shutil.copytree(run, tmp_path / name)
+    paths = [tmp_path / "alice/quick", tmp_path / "bob/quick", tmp_path / "bob/else", tmp_path / "bob/../bob/else"]
+    ((board,), refused) = leaderboard(paths)
+    assert not refused
+    names = [entry.run for entry in board.entries if entry.agent == "random"]
+    assert sorted(names) == ["alice/quick", "bob/quick", "else"]
+    assert len(board.entries) == 2 * 3
+
+
+def test_runs_with_another_baseline_are_in_another_table(run: Path, tmp_path: Path) -> None:
+    other = run_suite(tmp_path, agents=agents(beam_size=3), **SMALL)
+    boards, refused = leaderboard([run, other])
+    assert (len(boards), refused) == (2, [])
