@@ -78,13 +78,6 @@ def test_measured_plans_are_replayed_from_a_record(tmp_path: Path) -> None:
     assert "2 replayed, 0 believed" in halidegym("validate", replayed).output
 
 
-@pytest.mark.parametrize("query", ["database={}", "d%61tabase={}", "database={}&context=0", "database=/no/such/file"])
-def test_names_that_read_a_record_are_not_shared(query: str, tmp_path: Path) -> None:
-    (tmp_path / "record.db").touch()
-    name = f"transform/64?cost=replay&{query.format(tmp_path / 'record.db')}"
-    assert not kind_of(name).is_shared(name)
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
