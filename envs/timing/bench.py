@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import itertools
 import os
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,9 @@ from halidegym.envs.processes.files import ScratchFolder
 from halidegym.envs.timing.compiler import Compiler, CompileTimes
 from halidegym.envs.timing.kernel import KernelFailed
 from halidegym.envs.timing.trusted import Trusted
+
+_MOST_PROBLEMS = 16
+"""Whose trusted outputs are kept: a reward over generated pipelines meets others without end."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +57,12 @@ class Bench:
         directory.mkdir()
         return directory
 
+    def keep_trusted(self, identity: str, trusted: Trusted) -> None:
+        """Keep what the schedules of a problem are compared with, and let go of that of problems long before."""
+        self.trusted[identity] = trusted
+        while len(self.trusted) > _MOST_PROBLEMS:
+            shutil.rmtree(self.trusted.pop(next(iter(self.trusted))).outputs, ignore_errors=True)
+
     def close(self) -> None:
         """End the processes and remove the files."""
         self.pool.shutdown(cancel_futures=True)
@@ -62,8 +72,8 @@ class Bench:
 
 @contextlib.contextmanager
 def kept(kernel: Kernel) -> Iterator[Kernel]:
-    """Remove the kernel's library when the context is left."""
+    """Remove the kernel's library, and the folder that it has for itself, when the context is left."""
     try:
         yield kernel
     finally:
-        kernel.library.unlink(missing_ok=True)
+        shutil.rmtree(kernel.library.parent, ignore_errors=True)

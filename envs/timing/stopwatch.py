@@ -261,7 +261,7 @@ class Stopwatch:
                 if kernel.failure is not None:
                     raise kernel.failure
                 with self._running(problem, kernel) as running:
-                    self._bench.trusted[key] = Trusted.of(problem, running, directory)
+                    self._bench.keep_trusted(key, Trusted.of(problem, running, directory))
             except KernelFailed as failed:
                 reason = failed.error.strip().rstrip(".")
                 raise _core.Error(

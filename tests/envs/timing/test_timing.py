@@ -22,6 +22,7 @@ from halidegym.agents.reference import Li2018, Mullapudi2016
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.confined import ConfinedProcess
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.envs.timing import bench
 from halidegym.envs.timing.compiler import Compiler
 from halidegym.envs.timing.kernel import RunningKernel
 from halidegym.envs.timing.machine import measuring, this_machine
@@ -232,6 +233,24 @@ def test_inputs_stay_as_they_were_given() -> None:
         before = stopwatch.inputs_digest
         array[:] = 2.0
         assert stopwatch.inputs_digest == before
+
+
+def test_files_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "_MOST_PROBLEMS", 2)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def line(extent: int) -> SchedulingProblem:
+        x, f = hl.Var("x"), hl.Func("line")
+        f[x] = x
+        f.set_estimates([(0, extent)])
+        return SchedulingProblem.from_pipeline(f, parallelism=1)
+
+    problems = [line(extent) for extent in (16, 32, 48, 64)]
+    with Stopwatch(TimingSettings(time_limit_s=0.01, patience_s=0, threads=1)) as stopwatch:
+        for problem in (*problems, problems[0]):
+            assert stopwatch.time(problem, None).outcome == "ok"
+        (scratch,) = tmp_path.iterdir()
+        assert len(list(scratch.iterdir())) == 2
 
 
 def test_disturbed_rounds_do_not_count_if_six_others_are_left() -> None:
