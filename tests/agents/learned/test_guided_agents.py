@@ -312,9 +312,10 @@ def test_a_policy_of_another_problem_is_refused(
     policy: Path, harris: SchedulingProblem, blur: SchedulingProblem
 ) -> None:
     space, other = Rules().space(harris), Rules().space(blur)
-    guided = GuidedSpace(space, Policy(load_network(policy), other))
+    with pytest.raises(InvalidParameter, match="made for another problem than that of the space"):
+        GuidedSpace(space, Policy(load_network(policy), other))
     with pytest.raises(InvalidParameter, match="made for a problem of 3 stages"):
-        rollout_search(guided, RolloutSearchOptions(rollouts=1))
+        Policy(load_network(policy), other).value(space.initial_state(), 1.0)
 
 
 def test_random_search_is_the_undirected_one(harris: SchedulingProblem) -> None:
