@@ -62,18 +62,14 @@ def validate(
             verdicts.append(Verdict(name, "false", "it comes from another machine than the run"))
         else:
             by_pipeline.setdefault(cell.pipeline, {})[name] = cell, result
-    baselines: dict[str, CellResult] = {}
-    for pipeline, cells in by_pipeline.items():
-        for cell, result in cells.values():
-            if cell.agent == run.suite.baseline:
-                baselines.setdefault(pipeline, result)
     for pipeline, cells in by_pipeline.items():
         on_pipeline(pipeline)
         if not own_pipelines and not kind_of(pipeline).is_shared(pipeline):
             verdicts += [Verdict(name, "false", "its pipeline is none of the registered ones") for name in cells]
             continue
+        baseline = next((result for cell, result in cells.values() if cell.agent == run.suite.baseline), None)
         try:
-            verdicts += run_isolated(_replay_all, cells, baselines.get(pipeline), again)
+            verdicts += run_isolated(_replay_all, cells, baseline, again)
         except Error as error:
             verdicts += [Verdict(name, "false", f"replaying it failed: {error}") for name in cells]
     return verdicts + _timings(run, {verdict.file: verdict for verdict in verdicts})

@@ -126,11 +126,6 @@ py::tuple to_tuple(const ShownEnvironment &environment) {
                           here ? here->num_evaluations : 0);
 }
 
-ObservationShape checked(const ObservationShape &shape) {
-    check(shape);
-    return shape;
-}
-
 std::unique_ptr<ShownEnvironment> environment(const py::tuple &pickled) {
     auto result = std::make_unique<ShownEnvironment>(pickled[0].cast<ObservationShape>(), pickled[1].cast<bool>());
     if (auto state = pickled[2].cast<std::optional<State>>()) {

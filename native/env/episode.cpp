@@ -8,9 +8,7 @@
 namespace halidegym {
 
 Episode::Episode(ObservationShape shape, bool skip_forced, std::shared_ptr<PositionTrees> trees)
-    : shape_(shape), skip_forced_(skip_forced), trees_(std::move(trees)) {
-    check(shape);
-}
+    : shape_(checked(shape)), skip_forced_(skip_forced), trees_(std::move(trees)) {}
 
 void Episode::start(Start start) {
     if (!(start.reference_cost > 0 && std::isfinite(start.reference_cost))) {

@@ -98,7 +98,7 @@ ObservationShape shape_of(const Problem &problem) {
     return shape;
 }
 
-void check(const ObservationShape &shape) {
+ObservationShape checked(const ObservationShape &shape) {
     if (std::min({shape.stages, shape.edges, shape.loops, shape.decisions}) < 1) {
         throw InvalidParameter(
             "An observation has no room for a stage, an edge, a loop or a decision; make each size at "
@@ -116,6 +116,7 @@ void check(const ObservationShape &shape) {
         throw InvalidParameter("An array of an observation would have " + std::to_string(largest) +
                                " numbers; make stages, edges or decisions smaller");
     }
+    return shape;
 }
 
 Shown Shown::blank(const Observation &out) {

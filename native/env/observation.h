@@ -36,8 +36,8 @@ struct ObservationShape {
 // The smallest shape that holds a problem, with one decision.
 ObservationShape shape_of(const Problem &problem);
 
-// Throws InvalidParameter if a size is below 1.
-void check(const ObservationShape &shape);
+// The shape itself. Throws InvalidParameter if a size is below 1, or too large for the arrays to be counted.
+ObservationShape checked(const ObservationShape &shape);
 
 // Caller's memory for one observation, row-major. Rows are stages in the problem's order; see ProblemRows,
 // StateRow, DecisionRows and ChildRows for the columns.

@@ -19,11 +19,6 @@ size_t checked_num_envs(int num_environments) {
     return static_cast<size_t>(num_environments);
 }
 
-ObservationShape checked(const ObservationShape &shape) {
-    check(shape);
-    return shape;
-}
-
 }  // namespace
 
 Batch::Batch(size_t size)
