@@ -41,15 +41,29 @@ def tuning_timer(
 
 
 def screen(
-    timer: Timer, problem: SchedulingProblem, proposals: Sequence[Proposal], baseline: ScheduleLike
+    timer: Timer,
+    problem: SchedulingProblem,
+    proposals: Sequence[Proposal],
+    baseline: ScheduleLike,
+    compile_within_s: float | None = None,
 ) -> list[Comparison]:
-    """Compare schedules with a baseline in a few turns; the slow ones are given up after the first."""
+    """Compare schedules with a baseline in a few turns; the slow ones are given up after the first.
+
+    See `Stopwatch.compare_all` for `compile_within_s`.
+    """
     schedules = [Schedule.from_state(problem, proposal.state) for proposal in proposals]
     costs = [cost_for(problem, proposal) for proposal in proposals]
     if isinstance(timer, RecordingTimer):
         by_work = timer.stopwatch.threads_for(problem) == 1
         return timer.compare_all(
-            problem, schedules, baseline, costs=costs, rounds=SCREENING_ROUNDS, worth=_WORTH, by_work=by_work
+            problem,
+            schedules,
+            baseline,
+            costs=costs,
+            rounds=SCREENING_ROUNDS,
+            worth=_WORTH,
+            by_work=by_work,
+            compile_within_s=compile_within_s,
         )
     return [timer.compare(problem, s, baseline, costs=(c, None)) for s, c in zip(schedules, costs, strict=True)]
 

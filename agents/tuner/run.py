@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import statistics
 import time
 from collections.abc import Sequence
@@ -26,6 +27,8 @@ from halidegym.envs.timing.timers import Timer
 from halidegym.envs.timing.turns import MIN_ROUNDS
 
 _LEAST_OF_FINAL, _MOST_OF_FINAL = 0.1, 0.35  # of the seconds
+_COMPILING = 0.1  # of the seconds, likewise, for a batch, ...
+_PATIENCE = 2.0  # ... unless this many times what the baseline takes is longer, for each schedule
 
 
 class Source(Protocol):
@@ -99,6 +102,7 @@ class Run:
         self._baseline = baseline
         self._base: ScheduleLike = Schedule.from_state(problem, baseline.state)
         self._longest_batch = 0.0
+        self._baseline_compile_s = 0.0
         self._num_lost = 0  # whose measurement tells nothing
 
     def measure(self, source: Source, seed: int) -> None:
@@ -141,6 +145,7 @@ class Run:
             self._base = TrustedSchedule(self._problem)
             timing = self._timer.time(self._problem, self._base)
         self.baseline_time = timing.median_s
+        self._baseline_compile_s = timing.compile_s
         self._show()
 
     def _room(self) -> int:
@@ -148,11 +153,23 @@ class Run:
         room = self._sizes.batch
         if self._budget.measurements is not None:
             room = min(room, self._budget.measurements - self.measured)
-        if self._budget.seconds is not None:
-            over = self._begin + self._budget.seconds - self._reserve(self._budget.seconds)
-            if time.perf_counter() + self._longest_batch > over:
-                return 0
+        if self._left() < self._longest_batch:
+            return 0
         return room
+
+    def _left(self) -> float:
+        """Seconds until the last comparison begins."""
+        seconds = self._budget.seconds
+        if seconds is None:
+            return math.inf
+        return self._begin + seconds - self._reserve(seconds) - time.perf_counter()
+
+    def _compile_within(self, batch: Sequence[Proposal]) -> float | None:
+        """Seconds that compiling a batch may take: few schedules keep Halide's compiler busy for a minute and more."""
+        if self._budget.seconds is None:
+            return None
+        usual = _PATIENCE * len(batch) * self._baseline_compile_s
+        return max(0.0, min(self._left(), max(_COMPILING * self._budget.seconds, usual)))
 
     def _reserve(self, seconds: float) -> float:
         """Seconds that the last comparison is going to take: as many turns as an interval needs."""
@@ -190,9 +207,10 @@ class Run:
 
     def _measure(self, batch: Sequence[Proposal]) -> None:
         fastest = self.trials.best
-        comparisons = screen(self._timer, self._problem, batch, self._base)
+        limit_s = self._compile_within(batch)
+        comparisons = screen(self._timer, self._problem, batch, self._base, limit_s)
         if not all(map(_has_baseline, comparisons)):  # which has run before, so that says nothing of the others
-            comparisons = screen(self._timer, self._problem, batch, self._base)
+            comparisons = screen(self._timer, self._problem, batch, self._base, limit_s)
         told = [proposal for proposal, comparison in zip(batch, comparisons, strict=True) if _has_baseline(comparison)]
         comparisons = list(filter(_has_baseline, comparisons))
         self.trials.add(told, comparisons)

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import itertools
+import math
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.files import ScratchFolder
-from halidegym.envs.timing.compiler import Compiler, CompileTimes
+from halidegym.envs.schedules.schedule_like import ScheduleLike
+from halidegym.envs.timing.compiler import CompilationError, Compiler, CompileTimes
 from halidegym.envs.timing.kernel import KernelFailed
+from halidegym.envs.timing.kernel_store import KernelStore
+from halidegym.envs.timing.machine import compiling
+from halidegym.envs.timing.measurements import Outcome
 from halidegym.envs.timing.trusted import Trusted
 
 _MOST_PROBLEMS = 16
@@ -34,6 +42,7 @@ class Bench:
 
     Args:
         compilers: how many schedules to compile at once.
+        store: to keep compiled schedules in, and to look for them; None compiles everything anew.
 
     Attributes:
         owner: the process that made it. A fork of it has neither the threads nor the processes.
@@ -41,9 +50,10 @@ class Bench:
         inputs: the files with the inputs, likewise.
     """
 
-    def __init__(self, compilers: int) -> None:
+    def __init__(self, compilers: int, store: KernelStore | None) -> None:
         self.owner = os.getpid()
         self.compiler = Compiler(compilers)
+        self._store = store
         # The kernel ends processes with the thread that started them, so the threads stay as long as the compilers.
         self.pool = ThreadPoolExecutor(compilers)
         self.trusted: dict[str, Trusted] = {}
@@ -63,6 +73,59 @@ class Bench:
         while len(self.trusted) > _MOST_PROBLEMS:
             shutil.rmtree(self.trusted.pop(next(iter(self.trusted))).outputs, ignore_errors=True)
 
+    def compiled(
+        self,
+        problem: SchedulingProblem,
+        schedules: Sequence[ScheduleLike],
+        timeout_s: float,
+        deadlines: Sequence[float] = (),
+    ) -> list[contextlib.AbstractContextManager[Kernel]]:
+        """Compile in parallel. Each kernel's library is there until its context is left.
+
+        Args:
+            problem: the problem.
+            schedules: of it.
+            timeout_s: seconds after which the compilation of one is given up.
+            deadlines: on the clock of `time.perf_counter`, at which each is given up as well; empty for none.
+        """
+        libraries = [self.new_directory() / "kernel.so" for _ in schedules]
+        deadlines = deadlines or [math.inf] * len(schedules)
+        jobs = [
+            self.pool.submit(self._kernel, problem, schedule, library, timeout_s, deadline)
+            for schedule, library, deadline in zip(schedules, libraries, deadlines, strict=True)
+        ]
+        try:
+            return [_kept(job.result()) for job in jobs]
+        except BaseException:  # Ctrl-C
+            for job in jobs:
+                job.cancel()
+            self.compiler.interrupt()
+            raise
+
+    def _kernel(
+        self, problem: SchedulingProblem, schedule: ScheduleLike, library: Path, timeout_s: float, deadline: float
+    ) -> Kernel:
+        with compiling():
+            begin = time.perf_counter()
+            if begin >= deadline:
+                return Kernel(
+                    library, CompileTimes(), KernelFailed("timeout", "the compiler: it was not its turn in time")
+                )
+            try:
+                self.compiler.runtime_library(problem.target)
+                compile_ = self.compiler.compile
+                if self._store is not None:
+                    compile_ = functools.partial(self._store.compile, self.compiler)
+                times = compile_(problem, schedule, library, timeout_s=min(timeout_s, deadline - begin))
+                return Kernel(library, times)
+            except CompilationError as error:
+                failed = KernelFailed.of(error.finished)
+                is_refused = failed.outcome == "run_error"
+                outcome: Outcome = "compile_error" if is_refused else failed.outcome
+                words = failed.error if is_refused else f"the compiler: {failed.error}"
+                times = CompileTimes(compile_s=time.perf_counter() - begin)
+                return Kernel(library, times, KernelFailed(outcome, words))
+
     def close(self) -> None:
         """End the processes and remove the files."""
         self.pool.shutdown(cancel_futures=True)
@@ -71,7 +134,7 @@ class Bench:
 
 
 @contextlib.contextmanager
-def kept(kernel: Kernel) -> Iterator[Kernel]:
+def _kept(kernel: Kernel) -> Iterator[Kernel]:
     """Remove the kernel's library, and the folder that it has for itself, when the context is left."""
     try:
         yield kernel

@@ -154,6 +154,11 @@ class Timing:
         return sum(not disturbed for disturbed in self.disturbed) < min(3, len(self.samples_s))
 
     @property
+    def compiler_was_late(self) -> bool:
+        """Whether it took too long to compile, so that nothing ran."""
+        return self.outcome == "timeout" and self.run_s == 0
+
+    @property
     def median_s(self) -> float:
         """Median of the samples that count, in seconds; infinite if it failed."""
         return statistics.median(self.undisturbed_s) if self.samples_s else math.inf

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -19,12 +19,11 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing import input_arrays
-from halidegym.envs.timing.bench import Bench, Kernel, kept
-from halidegym.envs.timing.compiler import CompilationError, CompileTimes
+from halidegym.envs.timing.bench import Bench, Kernel
 from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample, once_more_if_killed
 from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.machine import check_runs_here, compiling, measuring, this_machine
-from halidegym.envs.timing.measurements import Comparison, Outcome, Timing, TimingSettings
+from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.trusted import Trusted
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of, without_drift
 from halidegym.native import _core
@@ -58,7 +57,7 @@ class Stopwatch:
         self.settings = TimingSettings() if settings is None else settings
         self._inputs = {name: np.array(array) for name, array in (inputs or {}).items()}  # the caller may change those
         self._store = None if kernels is None else KernelStore(kernels)
-        self._own_bench = Bench(len(os.sched_getaffinity(0)) if compilers is None else compilers)
+        self._own_bench = Bench(len(os.sched_getaffinity(0)) if compilers is None else compilers, self._store)
 
     def __enter__(self) -> Stopwatch:
         return self
@@ -76,7 +75,7 @@ class Stopwatch:
     @property
     def _bench(self) -> Bench:
         if self._own_bench.owner != os.getpid():
-            self._own_bench = Bench(self.compilers)
+            self._own_bench = Bench(self.compilers, self._store)
         return self._own_bench
 
     @property
@@ -192,6 +191,7 @@ class Stopwatch:
         precision: float = 0.01,
         worth: float = 0.0,
         by_work: bool = False,
+        compile_within_s: float | None = None,
     ) -> list[Comparison]:
         """Measure how many times faster schedules are than a baseline.
 
@@ -209,6 +209,8 @@ class Stopwatch:
             worth: who is not so many times as fast as the baseline in an undisturbed first turn gets no more turns.
             by_work: whether the seconds count in which cores worked, not those of the clock. On one thread, a busy machine
                 disturbs these little; on several, they do not tell how well the work is divided.
+            compile_within_s: seconds that compiling may take for all schedules but the baseline, the limit of the settings
+                for each apart. Who is not done then fails with a timeout.
 
         Raises:
             InvalidParameter: `rounds` is below 1.
@@ -216,8 +218,11 @@ class Stopwatch:
         """
         check_at_least(1, INT32_MAX, rounds=rounds)
         self._prepare(problem)
+        deadline = math.inf if compile_within_s is None else time.perf_counter() + compile_within_s
+        deadlines = [math.inf, *[deadline] * len(schedules)]
         with contextlib.ExitStack() as stack:
-            kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, [baseline, *schedules])]
+            compiled = self._compiled(problem, [baseline, *schedules], deadlines)
+            kernels = [stack.enter_context(kernel) for kernel in compiled]
             (base_kernel, base), *others = self._race(problem, kernels, rounds, precision, worth, by_work)
             baseline_timing = self._timing_of(problem, base_kernel, base)
             return [
@@ -271,36 +276,9 @@ class Stopwatch:
                 ) from None
 
     def _compiled(
-        self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]
+        self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike], deadlines: Sequence[float] = ()
     ) -> list[contextlib.AbstractContextManager[Kernel]]:
-        """Compile in parallel. Each kernel's library is there until its context is left."""
-        libraries = [self._bench.new_directory() / "kernel.so" for _ in schedules]
-        jobs = [self._bench.pool.submit(self._compile, problem, *job) for job in zip(schedules, libraries, strict=True)]
-        try:
-            return [kept(job.result()) for job in jobs]
-        except BaseException:  # Ctrl-C
-            for job in jobs:
-                job.cancel()
-            self._bench.compiler.interrupt()
-            raise
-
-    def _compile(self, problem: SchedulingProblem, schedule: ScheduleLike, library: Path) -> Kernel:
-        timeout_s = self.settings.compile_timeout_s
-        with compiling():
-            begin = time.perf_counter()
-            try:
-                self._bench.compiler.runtime_library(problem.target)
-                compile_ = self._bench.compiler.compile
-                if self._store is not None:
-                    compile_ = functools.partial(self._store.compile, self._bench.compiler)
-                return Kernel(library, compile_(problem, schedule, library, timeout_s=timeout_s))
-            except CompilationError as error:
-                failed = KernelFailed.of(error.finished)
-                is_refused = failed.outcome == "run_error"
-                outcome: Outcome = "compile_error" if is_refused else failed.outcome
-                words = failed.error if is_refused else f"the compiler: {failed.error}"
-                times = CompileTimes(compile_s=time.perf_counter() - begin)
-                return Kernel(library, times, KernelFailed(outcome, words))
+        return self._bench.compiled(problem, schedules, self.settings.compile_timeout_s, deadlines)
 
     def _running(self, problem: SchedulingProblem, kernel: Kernel) -> RunningKernel:
         runtime = self._bench.compiler.runtime_library(problem.target)

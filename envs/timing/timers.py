@@ -126,10 +126,12 @@ class RecordingTimer:
         rounds: int = 15,
         worth: float = 0.0,
         by_work: bool = False,
+        compile_within_s: float | None = None,
     ) -> list[Comparison]:
         """How many times faster schedules are than a baseline, all taking turns; see `Stopwatch.compare_all`.
 
-        Only if all comparisons are on record, they are answered from there. Those whose baseline fails are not recorded.
+        Only if all comparisons are on record, they are answered from there. Those whose baseline fails are not recorded,
+        and who did not compile in time is asked again if there is at least twice as much of it.
 
         Raises:
             DatabaseError: they cannot be recorded.
@@ -138,10 +140,19 @@ class RecordingTimer:
         way = _way(rounds, worth, by_work)
         keys = [self._key(problem, schedule_key(problem, schedule), base, way) for schedule in schedules]
         known = [result for result in map(self._find, keys) if isinstance(result, Comparison)]
-        if len(known) == len(keys):
+        limit_s = self.stopwatch.settings.compile_timeout_s
+        if compile_within_s is not None:
+            limit_s = min(limit_s, compile_within_s)
+        if len(known) == len(keys) and not any(_had_less_time(result.a, limit_s) for result in known):
             return known
         comparisons = self.stopwatch.compare_all(
-            problem, schedules, baseline, rounds=rounds, worth=worth, by_work=by_work
+            problem,
+            schedules,
+            baseline,
+            rounds=rounds,
+            worth=worth,
+            by_work=by_work,
+            compile_within_s=compile_within_s,
         )
         for key, cost, comparison in zip(keys, costs or [None] * len(keys), comparisons, strict=True):
             if comparison.b.outcome == "ok":  # else it says nothing of the schedule
@@ -171,6 +182,11 @@ class RecordingTimer:
     def _add(self, record: Record) -> None:
         if self._database is not None:
             self._database.add(record)
+
+
+def _had_less_time(timing: Timing, compile_timeout_s: float) -> bool:
+    """Whether a schedule was not compiled in time, but could be now."""
+    return timing.compiler_was_late and 2 * timing.compile_s < compile_timeout_s
 
 
 def _way(rounds: int, worth: float, by_work: bool) -> str:

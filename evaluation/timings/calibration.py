@@ -45,8 +45,7 @@ class Point:
     @classmethod
     def of(cls, kind: str, cost: float, timing: Timing, limit_s: float) -> Point:
         """A schedule that was timed with this limit for a run."""
-        # A compiler that takes too long has the same outcome, but then nothing ran.
-        is_too_slow = timing.outcome == "timeout" and timing.run_s > 0
+        is_too_slow = timing.outcome == "timeout" and not timing.compiler_was_late
         return cls(kind, cost, limit_s if is_too_slow else timing.median_s, is_too_slow, timing.is_disturbed)
 
 

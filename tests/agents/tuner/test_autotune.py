@@ -6,7 +6,8 @@ import itertools
 import math
 import pickle
 import statistics
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
-from halidegym.envs.timing.timers import Replay, Timer
+from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.envs.timing.timers import RecordingTimer, Replay, Timer
 from halidegym.native._core import InvalidParameter
 from oracle.builder_problem import SSE_AVX2
 from timers_for_tests import MadeUpTimes
@@ -175,6 +177,36 @@ def test_who_fails_in_the_last_comparison_does_not_take_the_others_along(blur: S
 def test_nothing_that_does_not_run_is_said_to_be_fast(blur: SchedulingProblem) -> None:
     plan = tune(blur, MadeUpTimes(lambda s: 1.0 if isinstance(s, TrustedSchedule) else math.inf), measurements=8)
     assert (plan.baseline, plan.run_time) == (TRUSTED, None) and math.isnan(plan.speedup)
+
+
+class MadeUpStopwatch(Stopwatch):
+    """Notes how long the compiler may take for schedules, on the clock of `time.perf_counter`: the begin and the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.compiling: list[tuple[float, float]] = []
+        self._times = MadeUpTimes(by_splits)
+
+    def time_all(self, problem: SchedulingProblem, schedules: Sequence[Any]) -> list[Timing]:
+        return [replace(self._times.time(problem, schedule), compile_s=0.01) for schedule in schedules]
+
+    def compare_all(self, problem: SchedulingProblem, schedules: Sequence[Any], baseline: Any, **how: Any) -> Any:
+        if "compile_within_s" in how and how["compile_within_s"] is not None:
+            now = time.perf_counter()
+            self.compiling.append((now, now + how["compile_within_s"]))
+        return [self._times.compare(problem, schedule, baseline) for schedule in schedules]
+
+
+def test_no_schedule_keeps_the_compiler_busy_beyond_the_seconds(blur: SchedulingProblem) -> None:
+    seconds, begin = 2.0, time.perf_counter()
+    with MadeUpStopwatch() as stopwatch:
+        plan = tune(blur, RecordingTimer(stopwatch=stopwatch), seconds=seconds)
+    assert plan.measurements and stopwatch.compiling
+    for now, end in stopwatch.compiling:
+        assert end <= begin + seconds + 0.1 and end - now <= 0.1 * seconds + 1e-6  # longer than eight baselines take
+    with MadeUpStopwatch() as stopwatch:
+        tune(blur, RecordingTimer(stopwatch=stopwatch), measurements=8)
+    assert not stopwatch.compiling  # equal numbers of measurements give equal plans, on a busy machine, too
 
 
 def test_ctrl_c_ends_with_the_best_so_far(blur: SchedulingProblem) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import re
 import sqlite3
@@ -247,6 +248,35 @@ def test_comparisons_by_few_turns_are_no_answer_to_who_asks_for_many(
     assert timer.compare_all(problem, [schedule], None, rounds=2)[0].ratio == 2.0
     with pytest.raises(Unrecorded):
         Replay(database, settings=QUICK, inputs_digest="of others").compare(problem, schedule, None)
+
+
+class Late:
+    """A stopwatch whose compiler is late, whatever time it has."""
+
+    settings, inputs_digest, threads_for = TimingSettings(compile_timeout_s=60), "", staticmethod(lambda _: 1)
+
+    def __init__(self) -> None:
+        self.asked: list[float | None] = []
+
+    def compare_all(
+        self, _: object, schedules: Sequence[Any], *__: object, compile_within_s: float | None, **___: object
+    ) -> list[Comparison]:
+        self.asked.append(compile_within_s)
+        late = Timing(
+            "timeout", (), 60.0 if compile_within_s is None else compile_within_s, "the compiler: still running"
+        )
+        return [Comparison(math.nan, math.nan, math.nan, late, TIMING)] * len(schedules)
+
+
+def test_who_did_not_compile_in_time_is_asked_again_with_twice_the_time(
+    database: TimingDatabase, problem: SchedulingProblem
+) -> None:
+    stopwatch, schedule = Late(), random_schedule(problem, 0)
+    timer = RecordingTimer(database, stopwatch=cast(Stopwatch, stopwatch))
+    for seconds in (5, 9, 11, 11, 15, 80, None):  # the settings allow 60
+        timer.compare_all(problem, [schedule], None, compile_within_s=seconds)
+    assert stopwatch.asked == [5, 11, 80]
+    assert Replay(database).compare(problem, schedule, None).a.compiler_was_late
 
 
 def test_replay_of_what_is_not_on_record(database: TimingDatabase, problem: SchedulingProblem) -> None:

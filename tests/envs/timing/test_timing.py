@@ -193,6 +193,16 @@ def test_comparison_tells_the_faster_schedule(stopwatch: Stopwatch) -> None:
     assert equal.low <= equal.ratio <= equal.high
 
 
+def test_who_is_not_compiled_in_time_does_not_take_part(stopwatch: Stopwatch) -> None:
+    problem = problem_of("blur")
+    schedules = [random_schedule(problem, seed) for seed in range(4)]
+    late = stopwatch.compare_all(problem, schedules, None, rounds=1, compile_within_s=1e-3)
+    assert all(comparison.a.compiler_was_late and comparison.b.outcome == "ok" for comparison in late)
+    assert all(comparison.a.error.startswith("the compiler: ") for comparison in late)
+    in_time = stopwatch.compare_all(problem, schedules[:1], None, rounds=1, compile_within_s=60)
+    assert in_time[0].a.outcome == "ok" and not in_time[0].a.compiler_was_late
+
+
 @pytest.mark.alone
 def test_each_turn_of_a_comparison_is_a_fresh_process(stopwatch: Stopwatch, monkeypatch: pytest.MonkeyPatch) -> None:
     starts: list[object] = []
