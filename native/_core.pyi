@@ -366,6 +366,9 @@ def extract_problem(
 def undersized_inputs(problem: Problem, pipeline: hl.Pipeline) -> list[str]:
     """The inputs of which the problem's own pipeline reads more than their estimates provide, a sentence each."""
 
+def algorithm_identity(pipeline: hl.Pipeline) -> bytes:
+    """What a pipeline computes, as bytes in which no name counts; the same in every process."""
+
 def with_parallelism(problem: Problem, parallelism: int) -> Problem:
     """The same problem for a machine of another number of cores."""
 

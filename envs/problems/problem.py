@@ -132,6 +132,15 @@ class SchedulingProblem:
         return hashlib.sha256(self._native.identity_bytes()).hexdigest()
 
     @property
+    def algorithm(self) -> str:
+        """Hexadecimal digest of what the pipeline computes, whatever the names in it; the same in every process.
+
+        It tells apart what the analysis does not, such as `sin` and `exp`, or other numbers in a table: definitions, all
+        that is set on parameters, and the contents of embedded buffers.
+        """
+        return hashlib.sha256(_core.algorithm_identity(self.pipeline())).hexdigest()
+
+    @property
     def nodes(self) -> Sequence[_core.Node]:
         """The Funcs, consumers before producers; read-only."""
         return self._native.nodes

@@ -41,7 +41,7 @@ class Key:
     """What a measurement is recorded under.
 
     Attributes:
-        problem: its hash.
+        problem: digests of it; see `recorded_as`.
         schedule: see `schedule_key`.
         baseline: the key of the schedule that it was compared with; empty for a timing.
         target: Halide target string.

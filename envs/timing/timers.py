@@ -38,6 +38,11 @@ class Timer(Protocol):
         """Let go of processes and files."""
 
 
+def recorded_as(problem: SchedulingProblem) -> str:
+    """What the measurements of a problem are recorded under: what is scheduled, and what it computes."""
+    return f"{problem.hash} {problem.algorithm}"
+
+
 @contextlib.contextmanager
 def opened(timer: Timer | None) -> Iterator[Timer]:
     """The timer itself; for None, one that measures here, by default settings and with no record, until the context ends."""
@@ -167,7 +172,7 @@ class RecordingTimer:
 
     def _key(self, problem: SchedulingProblem, schedule: str, baseline: str = "", way: str = "") -> Key:
         return Key(
-            problem=problem.hash,
+            problem=recorded_as(problem),
             schedule=schedule,
             baseline=baseline,
             target=problem.target,
@@ -262,7 +267,7 @@ class Replay:
             Unrecorded: there is none, and no estimate either.
         """
         key = schedule_key(problem, schedule)
-        known = self._results.get((problem.hash, key, ""))
+        known = self._results.get((recorded_as(problem), key, ""))
         return known if isinstance(known, Timing) else self._estimate(problem, key, cost)
 
     def compare(
@@ -279,7 +284,7 @@ class Replay:
             Unrecorded: there is none, and no estimate either.
         """
         keys = schedule_key(problem, a), schedule_key(problem, b)
-        known = self._results.get((problem.hash, *keys))
+        known = self._results.get((recorded_as(problem), *keys))
         if isinstance(known, Comparison):
             return known
         timings = [self._estimate(problem, key, cost) for key, cost in zip(keys, costs, strict=True)]

@@ -4,6 +4,7 @@
 
 #include "bindings/conduit.h"
 #include "bindings/topics.h"
+#include "halide/algorithm_identity.h"
 #include "halide/extract.h"
 #include "halide/input_estimates.h"
 #include "halide/parameters.h"
@@ -63,6 +64,13 @@ void bind_halide_problem(py::module_ &m) {
         },
         py::arg("problem"), py::arg("pipeline"),
         "The inputs of which the problem's own hl.Pipeline reads more than their estimates provide, a sentence each.");
+    m.def(
+        "algorithm_identity",
+        [](const py::object &pipeline) {
+            return py::bytes(algorithm_identity(from_halide<Halide::Pipeline>(pipeline)));
+        },
+        py::arg("pipeline"),
+        "What an hl.Pipeline computes, as bytes in which no name counts; the same in every process.");
     m.def("with_parallelism", &with_parallelism, py::arg("problem"), py::arg("parallelism"),
           "The same problem for a machine of another number of cores. Raises InvalidParameter if that is below 1.");
 }

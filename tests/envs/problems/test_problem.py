@@ -7,10 +7,11 @@ import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import halide as hl
+import numpy as np
 import pytest
 
 import analysis_pipelines
@@ -206,6 +207,42 @@ def test_constraints_of_the_output_buffer_travel() -> None:
     kernel(hl.Buffer.make_interleaved(hl.UInt(8), 64, 32, 3))
     with pytest.raises(hl.HalideError, match=r"stride\.0 \(1\) == 3"):
         kernel(hl.Buffer(hl.UInt(8), [64, 32, 3]))
+
+
+def looked_up(table: Sequence[int], name: str = "f", *, scale: float = 1.0, extent: int = 3) -> SchedulingProblem:
+    f, g, x, r = hl.Func(name), hl.Func(), hl.Var(), hl.RDom([(0, extent)])
+    image, factor = hl.ImageParam(hl.UInt(8), 1), hl.Param(hl.Float(32))
+    image.set_estimates([(0, 200)])
+    factor.set_estimate(scale)
+    entries = hl.Buffer(np.array(table, dtype=np.uint8))
+    g[x] = factor * hl.cast(hl.Float(32), entries[hl.clamp(hl.i32(image[x]), 0, len(table) - 1)])
+    f[x] = 0.0
+    f[x] += g[x + r]
+    f.set_estimates([(0, 100)])
+    return extract(f)
+
+
+def test_what_a_pipeline_computes_is_told_apart_and_how_it_is_named_is_not() -> None:
+    algorithm = looked_up([1, 2, 3, 4]).algorithm
+    assert looked_up([1, 2, 3, 4], "of_another_name").algorithm == algorithm
+    others = [
+        looked_up([1, 2, 3, 5]),
+        looked_up([1, 2, 3, 4], scale=2.0),
+        looked_up([1, 2, 3, 4], extent=4),
+        looked_up([1, 2, 3, 4, 4]),
+    ]
+    assert others[0] == looked_up([1, 2, 3, 4])
+    assert len({algorithm, *(other.algorithm for other in others)}) == 5
+
+
+def test_which_random_numbers_are_drawn_is_a_matter_of_the_process() -> None:
+    def noise(count: int) -> SchedulingProblem:
+        f, x = hl.Func(), hl.Var()
+        f[x] = sum((hl.random_float() for _ in range(count)), hl.f32(0))
+        f.set_estimates([(0, 100)])
+        return extract(f)
+
+    assert noise(2).algorithm == noise(2).algorithm != noise(3).algorithm
 
 
 def test_another_process_has_the_same_problem(tmp_path: Path, problem: SchedulingProblem) -> None:

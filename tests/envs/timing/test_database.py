@@ -11,10 +11,11 @@ import re
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import halide as hl
 import pytest
 
 import pipelines_for_tests
@@ -27,7 +28,7 @@ from halidegym.envs.timing.database import DatabaseError, Key, Record, TimingDat
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.envs.timing.timers import RecordingTimer, Replay, Unrecorded
+from halidegym.envs.timing.timers import RecordingTimer, Replay, Unrecorded, recorded_as
 from halidegym.native import _core
 from schedules_for_tests import random_schedule
 
@@ -294,7 +295,7 @@ def test_replay_of_what_is_not_on_record(database: TimingDatabase, problem: Sche
 
 
 def test_replay_of_several_machines_wants_a_choice(database: TimingDatabase, problem: SchedulingProblem) -> None:
-    key = Key(problem.hash, "unscheduled", "", problem.target, "one", 1, QUICK.to_json())
+    key = Key(recorded_as(problem), "unscheduled", "", problem.target, "one", 1, QUICK.to_json())
     for machine, compile_s in (("one", 1.0), ("two", 2.0)):
         result = dataclasses.replace(TIMING, compile_s=compile_s)
         database.add(Record(dataclasses.replace(key, machine=machine), "blur", None, result))
@@ -321,6 +322,7 @@ import halide as hl
 from halidegym import SchedulingProblem
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.schedules.keys import schedule_key
+from halidegym.envs.timing.timers import recorded_as
 for _ in range(int(sys.argv[1])):
     hl.Func("f"), hl.RDom([(0, 3)]), hl.RDom([(0, 3)], "r")
 f, g, x = hl.Func("f"), hl.Func("g"), hl.Var("x")
@@ -331,8 +333,24 @@ g[x] += named
 f[x] = g[x] + g[x + 1]
 f.set_estimates([(0, 1000)])
 problem = SchedulingProblem.from_pipeline(f, parallelism=2)
-print(problem.hash, schedule_key(problem, Greedy().plan(problem).schedule))
+print(recorded_as(problem), schedule_key(problem, Greedy().plan(problem).schedule))
 """
+
+
+def test_pipelines_that_are_analysed_alike_are_recorded_apart(database: TimingDatabase) -> None:
+    def applied(function: Callable[[hl.Expr], hl.Expr]) -> SchedulingProblem:
+        f, x = hl.Func("f"), hl.Var("x")
+        f[x] = function(hl.cast(hl.Float(32), x))
+        f.set_estimates([(0, 1000)])
+        return SchedulingProblem.from_pipeline(f, parallelism=1)
+
+    exponential, sine = applied(hl.exp), applied(hl.sin)
+    assert exponential == sine
+    key = Key(recorded_as(exponential), "unscheduled", "", sine.target, "one", 1, QUICK.to_json())
+    database.add(Record(key, "f", None, TIMING))
+    assert Replay(database).time(applied(hl.exp), None) == TIMING
+    with pytest.raises(Unrecorded):
+        Replay(database).time(sine, None)
 
 
 def test_keys_are_the_same_in_every_process() -> None:
