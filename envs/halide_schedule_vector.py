@@ -245,11 +245,10 @@ class HalideScheduleVector(SeededVector[Observation]):
         if not np.count_nonzero(ended):
             return rewards, {}
         indices = ended.nonzero()[0]
-        states = dict(zip(indices.tolist(), self._native.states(ended), strict=True))
-        costs = zip(states, self._native.cost[ended].tolist(), strict=True)
-        known = {index: cost for index, cost in costs if not math.isnan(cost)}  # no number in a dead end
-        rewards[indices], told = outcomes(self._problems, self.reward, states, known)
-        return rewards, arrays(told, self.num_envs)
+        costs = [None if math.isnan(cost) else cost for cost in self._native.cost[ended].tolist()]  # None in a dead end
+        problems = [self._problems[index] for index in indices.tolist()]
+        rewards[indices], told = outcomes(problems, self.reward, self._native.states(ended), costs)
+        return rewards, arrays({key: (indices[who], values) for key, (who, values) in told.items()}, self.num_envs)
 
     def _observation(self) -> Observation:
         return self._native.copy_observation() if self.copy else self._native.observation

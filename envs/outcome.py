@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from halidegym.envs.problems.prepared_problem import PreparedProblem
@@ -30,25 +30,27 @@ def outcome(problem: PreparedProblem, reward: Reward, state: State, cost: float 
 
 
 def outcomes(
-    problems: Sequence[PreparedProblem], reward: Reward, states: Mapping[int, State], costs: Mapping[int, float]
-) -> tuple[list[float], dict[str, dict[int, Any]]]:
-    """The same of several episodes at once: the rewards, and the information by key and index.
+    problems: Sequence[PreparedProblem], reward: Reward, states: Sequence[State], costs: Sequence[float | None]
+) -> tuple[list[float], dict[str, tuple[list[int], Sequence[Any]]]]:
+    """The same of several episodes at once: the rewards; and by key, which episodes tell it, and what each tells.
 
-    Args:
-        problems: by index, those of other episodes, too.
-        reward: what rates them.
-        states: that the episodes ended in, by index.
-        costs: of those that are complete schedules.
+    It takes no call for each episode: in vectors of small problems, half of the episodes end in a step.
     """
-    ended = [problems[index] for index in states]
-    rewards, infos = reward.rate_all(ended, list(states.values()), [costs.get(index) for index in states])
-    told: dict[str, dict[int, Any]] = {"dead_end": {index: index not in costs for index in states}}
-    if costs:
-        told["cost"] = dict(costs)
-        told["speedup"] = {index: problems[index].speedup(cost) for index, cost in costs.items()}
-        told["schedule"] = {index: Schedule.from_state(problems[index].problem, states[index]) for index in costs}
-        told["fingerprint"] = {index: problems[index].fingerprint for index in costs}
-    for index, info in zip(states, infos, strict=True):
-        for key, value in info.items():
-            told.setdefault(key, {})[index] = value
+    rewards, infos = reward.rate_all(problems, states, costs)
+    everyone = list(range(len(states)))
+    told: dict[str, tuple[list[int], Sequence[Any]]] = {"dead_end": (everyone, [cost is None for cost in costs])}
+    complete = everyone if None not in costs else [index for index in everyone if costs[index] is not None]
+    if complete:
+        found = [problems[index] for index in complete]
+        known = [cost for cost in costs if cost is not None]
+        greedy = {problem: problem.speedup(1.0) for problem in set(found)}
+        ended = [states[index] for index in complete]
+        told["cost"] = (complete, known)
+        told["speedup"] = (complete, [greedy[problem] / cost for problem, cost in zip(found, known, strict=True)])
+        told["schedule"] = (complete, Schedule.from_states([problem.problem for problem in found], ended))
+        told["fingerprint"] = (complete, [problem.fingerprint for problem in found])
+    for key in {key: None for info in infos for key in info}:
+        values = dict(zip(*told.get(key, ((), ())), strict=True))  # a reward may tell one of the above in its own way
+        values.update({index: info[key] for index, info in enumerate(infos) if key in info})
+        told[key] = (list(values), list(values.values()))
     return rewards, told

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+Told: TypeAlias = tuple[list[int], list[Any]]
 
 
 def columns(rows: Mapping[int, Mapping[str, Any]], num_envs: int) -> dict[str, Any]:
@@ -18,20 +20,21 @@ def columns(rows: Mapping[int, Mapping[str, Any]], num_envs: int) -> dict[str, A
         rows: the information of environments, by their index.
         num_envs: number of all environments.
     """
-    told: dict[str, dict[int, Any]] = {}
+    told: dict[str, Told] = {}
     for index, row in rows.items():
         for key, value in row.items():
-            told.setdefault(key, {})[index] = value
+            indices, values = told.setdefault(key, ([], []))
+            indices.append(index)
+            values.append(value)
     return arrays(told, num_envs)
 
 
-def arrays(told: Mapping[str, Mapping[int, Any]], num_envs: int) -> dict[str, Any]:
-    """The same of what is told by key and index."""
+def arrays(told: Mapping[str, tuple[Sequence[int] | NDArray[np.intp], Sequence[Any]]], num_envs: int) -> dict[str, Any]:
+    """The same of what is told by key: the indices of those who tell it, and the value of each."""
     result: dict[str, Any] = {}
-    for key, by_index in told.items():
-        indices, values = np.fromiter(by_index, np.intp, len(by_index)), list(by_index.values())
+    for key, (indices, values) in told.items():
         if isinstance(values[0], dict):
-            result[key] = columns(by_index, num_envs)
+            result[key] = columns(dict(zip(map(int, indices), values, strict=True)), num_envs)
         else:
             result[key] = column = _empty(values[0], num_envs)
             # NumPy would look into objects that it is given in a list.

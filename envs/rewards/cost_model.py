@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 
 from halidegym.envs.problems.prepared_problem import PreparedProblem
-from halidegym.envs.rewards.base import Baseline, Rating, Reward, RewardForm, reward_of
+from halidegym.envs.rewards.base import Baseline, Rating, Reward, RewardForm, reward_of, rewards_of
 from halidegym.envs.rewards.wrapper import ScheduleReward
 from halidegym.native._core import InvalidParameter, State
 
@@ -41,15 +41,11 @@ class RewardByCost(Reward):
         self, problems: Sequence[PreparedProblem], states: Sequence[State], costs: Sequence[float | None]
     ) -> tuple[list[float], list[dict[str, Any]]]:
         """See `Reward`. Complete schedules are rated without a call for each, which takes a vector most of this time."""
-        if type(self) is not RewardByCost or None in costs:  # whoever derives from it may rate in another way
+        known = [cost for cost in costs if cost is not None]
+        if type(self) is not RewardByCost or len(known) < len(costs):  # whoever derives from it may rate in another way
             return super().rate_all(problems, states, costs)
         baselines = {problem: self._baseline(problem) for problem in set(problems)}
-        rewards = [
-            reward_of(cost, baselines[problem], self.form)
-            for problem, cost in zip(problems, costs, strict=True)
-            if cost is not None
-        ]
-        return rewards, [{}] * len(rewards)
+        return rewards_of(known, [baselines[problem] for problem in problems], self.form), [{}] * len(known)
 
     def _baseline(self, problem: PreparedProblem) -> float:
         return 1.0 if self.form == "inverse_time" else self.baseline_time(problem)

@@ -170,6 +170,7 @@ def _beside_cart_pole(run: Run, name: str, vectors: Vectors) -> Iterator[Measure
         f"{single}, max_decisions={room}": environment_speed.schedules(name, max_decisions=room),
         together: vector(),
         f"{together}, copy=False": vector(copy=False),
+        f"{together}, copy=False, resets in the next step": vector(copy=False, autoreset_mode="NextStep"),
         f"{together}, copy=False, max_decisions={room}": vector(copy=False, max_decisions=room),
         native: native_vector(),
         synchronous: environment_speed.synchronous(name, num_envs=count),

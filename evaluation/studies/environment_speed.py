@@ -50,9 +50,10 @@ def vector(
     threads: int = 1,
     copy: bool = True,
     max_decisions: int = _MAX_DECISIONS,
+    autoreset_mode: str = "SameStep",
     clock: Clock = time.process_time,
 ) -> Loop:
-    """Steps of all environments of `gym.make_vec`, which resets in the same step.
+    """Steps of all environments of `gym.make_vec`; in "NextStep", those that only reset an environment do not count.
 
     Threads are compared by the wall clock, `time.perf_counter`, on an idle machine.
     """
@@ -60,7 +61,7 @@ def vector(
         HALIDE_SCHEDULE,
         num_envs=num_envs,
         pipeline=pipeline,
-        autoreset_mode="SameStep",
+        autoreset_mode=autoreset_mode,
         threads=threads,
         copy=copy,
         **{**_ARGUMENTS, "max_decisions": max_decisions},
@@ -81,11 +82,12 @@ def native_vector(pipeline: str, *, num_envs: int = 16, threads: int = 1, clock:
     rng, everyone = np.random.default_rng(0), np.ones(num_envs, np.bool_)
     num_legal, terminated = envs.num_legal_decisions, envs.terminated
 
-    def step() -> None:
+    def step() -> int:
         actions = (rng.random(num_envs) * np.minimum(num_legal, _MAX_DECISIONS)).astype(np.int64)
         envs.step(actions, everyone)
         if np.count_nonzero(terminated):
             envs.restart(terminated)
+        return num_envs
 
     def loop(seconds: float) -> float:
         envs.start([problem.initial_state] * num_envs, [problem.reference_cost] * num_envs)
@@ -146,29 +148,33 @@ def alternate(loops: Mapping[str, Loop], *, rounds: int = 5, seconds: float = 0.
 
 def _together(envs: gym.vector.VectorEnv[Any, Any, Any], clock: Clock, max_decisions: int) -> Loop:
     rng, num_envs = np.random.default_rng(0), envs.num_envs
+    resets_take_a_step = envs.metadata["autoreset_mode"] is gym.vector.AutoresetMode.NEXT_STEP
     infos: dict[str, Any] = {}
+    ended = 0
 
-    def step() -> None:
-        nonlocal infos
+    def step() -> int:
+        nonlocal infos, ended
         num_actions = np.minimum(infos["num_legal_decisions"], max_decisions)
-        infos = envs.step((rng.random(num_envs) * num_actions).astype(np.int64))[4]
+        resets = ended if resets_take_a_step else 0
+        _, _, terminated, _, infos = envs.step((rng.random(num_envs) * num_actions).astype(np.int64))
+        ended = int(np.count_nonzero(terminated))
+        return num_envs - resets
 
     def loop(seconds: float) -> float:
-        nonlocal infos
+        nonlocal infos, ended
         _, infos = envs.reset(seed=0)
+        ended = 0
         return _rate(step, num_envs, seconds, clock)
 
     return loop
 
 
-def _rate(step: Callable[[], None], num_envs: int, seconds: float, clock: Clock) -> float:
-    """Steps of environments per second, of which each call takes one in all of them."""
+def _rate(step: Callable[[], int], num_envs: int, seconds: float, clock: Clock) -> float:
+    """Steps of environments per second; each call takes one in all of them, and says how many count."""
     steps_per_look = 1 + _STEPS_PER_LOOK // num_envs
     steps, start = 0, clock()
     while (elapsed := clock() - start) < seconds:
-        for _ in range(steps_per_look):
-            step()
-        steps += num_envs * steps_per_look
+        steps += sum(step() for _ in range(steps_per_look))
     return steps / elapsed
 
 

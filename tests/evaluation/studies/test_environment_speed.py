@@ -11,6 +11,7 @@ def test_all_loops_take_steps() -> None:
         "single": environment_speed.schedules("toy_blur"),
         "vector": environment_speed.vector("toy_blur", num_envs=8, threads=2),
         "views": environment_speed.vector("toy_blur", num_envs=8, copy=False, max_decisions=2),
+        "next step": environment_speed.vector("toy_blur", num_envs=8, autoreset_mode="NextStep"),
         "native": environment_speed.native_vector("toy_blur", num_envs=8, threads=2),
         "pool": environment_speed.pooled(3),
         "apart": environment_speed.pooled_apart(3),
