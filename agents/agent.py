@@ -21,9 +21,10 @@ from halidegym.native.checks import check_seed
 class Agent(ABC):
     """Finds schedules for problems.
 
-    Every agent is anytime: it keeps the best schedule so far, and returns it when a budget is used up or Ctrl-C is pressed.
-    Equal seeds give equal plans, unless seconds or measured run times decide. An agent is a small immutable description of
-    what to do, so it can be printed, compared, pickled and used for many problems.
+    An agent is anytime: it keeps the best schedule so far, and returns it when a budget is used up or Ctrl-C is pressed;
+    those of `halidegym.agents.reference` alone cannot. Equal seeds give equal plans, unless seconds or measured run times
+    decide. An agent is a small immutable description of what to do, so it can be printed, compared, pickled and used for
+    many problems.
 
     A new agent implements `search`, and, if it can search other spaces than schedules, `search_space`.
     """
@@ -89,8 +90,8 @@ class Agent(ABC):
         """Search any space for its cheapest complete state: what `plan` does for schedules.
 
         Args:
-            space: a `SyntheticTree`, an object with the methods of `SearchSpace`, or the `Space` of a scheduling problem,
-                which has its own rules and weights.
+            space: a `SyntheticTree`, a `TransformSpace`, an object with the methods of `SearchSpace`, or the `Space` of a
+                scheduling problem, which has its own rules and weights.
             seconds: as for `plan`.
             evaluations: as for `plan`.
             expansions: as for `plan`.

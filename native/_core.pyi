@@ -795,7 +795,7 @@ class TransformSpace(_Value):
         """Distinct problems that steps lead to."""
     @property
     def num_pairs(self) -> int:
-        """Distinct problems, each with every step that applies: what dynamic programming measures."""
+        """Distinct problems, each with every step that applies; dynamic programming measures those that leave a choice."""
     @property
     def max_choices(self) -> int:
         """The most steps that apply to one problem."""
@@ -1770,9 +1770,10 @@ def replay_rows(
         int8 [N], 0: placing, 1: parallelizing; `decided` float32 [N], the share of decisions made; `places` int8 [N, S],
         of each stage's Func, 0: undecided, or an input, 1: inlined, 2: at the root, 3: within another's loops;
         `num_legal` int32 [N]; `taken` int32 [N], the index among the decisions shown; `offsets` int32 [N + 1], where
-        the rows of each state begin. For all decisions shown: `decisions` float32 [.., 18 + 3 L], as the environment
-        shows them; `decision_stage` int32 [..], the stage of the decision's level, -1: the root, or none. If asked for,
-        `decision_features` float32 [.., 43] and `costs` float64 [..], of the cost model.
+        the rows of each state begin. For all decisions shown: `indices` int32 [..], among the legal ones of their state;
+        `decisions` float32 [.., 18 + 3 L], as the environment shows them; `decision_stage` int32 [..], the stage of the
+        decision's level, -1: the root, or none. If asked for, `decision_features` float32 [.., 43] and `costs` float64
+        [..], of the cost model.
 
     Raises:
         InvalidParameter: an action is no index of a legal decision or there are too many, a number is out of its range,

@@ -115,8 +115,8 @@ _TAKERS = {
     type=float,
     default=Rules.max_recompute,
     show_default=True,
-    help="How many times the fewest points possible a stage may compute; inf for any number. More than the default leaves "
-    "pipelines schedules that have none by Adams2019's rules.",
+    help="How many times the fewest points possible a stage may compute; inf for any number. More than the default finds "
+    "schedules of pipelines that have none by Adams2019's rules.",
 )
 @click.option(
     "--seconds",

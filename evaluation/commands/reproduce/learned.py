@@ -35,7 +35,7 @@ from halidegym.evaluation.papers.mb2fbs import PAPER
 
 
 @click.command("learned")
-@click.argument("pipelines", metavar="PIPELINE...", nargs=-1)
+@click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--policy", "policies", multiple=True, default=("default",), show_default=True,
               help="Name of a policy of the package, or the path of its file; repeatable, one a training seed.")  # fmt: skip
 @click.option("--agent", "agents", multiple=True, help="Only agents whose name contains this; repeatable.")

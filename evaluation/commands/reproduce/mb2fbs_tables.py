@@ -15,7 +15,7 @@ from halidegym.evaluation.papers.mb2fbs_report import row, write_report
 
 
 @click.command("mb2fbs-tables")
-@click.argument("pipelines", metavar="PIPELINE...", nargs=-1, type=click.Choice(list(mb2fbs.PAPER)))
+@click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1, type=click.Choice(list(mb2fbs.PAPER)))
 @click.option("--all", "all_pipelines", is_flag=True, help="All fifteen pipelines, some of which take minutes.")
 @click.option("--output", type=OutputFolder(), help="Also write tables.csv, tables.md and tables.svg here.")
 def mb2fbs_tables(pipelines: tuple[str, ...], all_pipelines: bool, output: Path | None) -> None:

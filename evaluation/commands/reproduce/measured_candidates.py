@@ -20,7 +20,7 @@ from halidegym.evaluation.papers.measured_candidates import PIPELINES, choose_by
 
 
 @click.command("measured-candidates")
-@click.argument("pipelines", metavar="PIPELINE...", nargs=-1)
+@click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--candidates", type=click.IntRange(min=1), default=12, show_default=True, help="To search and to time.")
 @click.option("--beam", type=click.IntRange(min=1), default=32, show_default=True, help="Size of the beams.")
 @click.option(

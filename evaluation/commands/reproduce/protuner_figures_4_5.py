@@ -16,7 +16,7 @@ from halidegym.evaluation.papers.mb2fbs import PAPER
 
 
 @click.command("protuner-figures-4-5")
-@click.argument("pipelines", metavar="PIPELINE...", nargs=-1, type=click.Choice(list(PAPER)))
+@click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1, type=click.Choice(list(PAPER)))
 @click.option(
     "--scale", type=float, default=0.01, show_default=True, help="Factor of the paper's seconds per decision."
 )

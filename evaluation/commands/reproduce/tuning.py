@@ -32,7 +32,7 @@ _CURVE = ("Pipeline", "Seconds", "Measured", "Times as fast", "Kind")
 
 
 @click.command("tuning")
-@click.argument("pipelines", metavar="PIPELINE...", nargs=-1)
+@click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1)
 @click.option(
     "--seconds", type=float, help=f"To tune each pipeline for.  [default: {_SECONDS:.0f}, without --measurements]"
 )

@@ -16,8 +16,9 @@ from halidegym.native._core import TransformSpace
 def space(sizes: tuple[int, ...], names: tuple[str, ...]) -> None:
     """Count the plans of a transform of N complex numbers.
 
-    Pairs of a problem and a step are what dynamic programming measures; words are plans, complete or not, and walks the
-    orders in which complete ones can be derived. All counts are exact, and shown with two digits from 100 000 on.
+    Pairs are of a problem and a step, of which dynamic programming measures those that leave a choice; words are plans,
+    complete or not, and walks the orders in which complete ones can be derived. All counts are exact, and shown with two
+    digits from 100 000 on.
     """
     columns = number_columns("Problems", "Most steps", "Pairs", "Plans", "Words", "Walks")
     table = Table(*number_columns("N"), *name_columns("Space"), *columns, box=None)
