@@ -1,5 +1,5 @@
-# Needs Python 3.10 or later, a C++20 compiler and make. Everything else is installed from PyPI into virtual environments
-# of this folder; `make clean` removes them.
+# Needs Linux on x86-64, Python 3.10 to 3.13, a C++20 compiler and make. Everything else is installed from PyPI into virtual
+# environments of this folder; `make clean` removes them.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
