@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 import math
+import re
 
 import pytest
 
 from halidegym import agents
-from pages_for_tests import PAGES, blocks, is_signature, shown_calls, source_of
+from pages_for_tests import PAGES, ROOT, blocks, is_signature, shown_calls, source_of
 
 
 def signatures() -> list[tuple[str, str]]:
@@ -28,3 +29,13 @@ def test_shown_parameters_are_those_of_the_class(name: str, parameters: str) -> 
     of_class = [parameter.default for parameter in actual.values() if parameter.default is not inspect.Parameter.empty]
     for shown, default in zip(defaults, of_class, strict=True):
         assert math.isclose(shown, default, rel_tol=1e-3) if isinstance(default, float) else shown == default
+
+
+INDEX = (ROOT / "docs" / "agents" / "index.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "page"), re.findall(r"^\| \[`(\w+)`\]\((\w+\.md)\)", INDEX, re.MULTILINE))
+def test_pages_name_the_parameters_of_their_agents(name: str, page: str) -> None:
+    text = (ROOT / "docs" / "agents" / page).read_text(encoding="utf-8")
+    own = inspect.get_annotations(getattr(agents, name))
+    assert [parameter for parameter in own if not re.search(rf"\b{parameter}\b", text)] == []
