@@ -27,7 +27,14 @@ class SearchLimits(TypedDict):
 
 @dataclass(frozen=True)
 class Budget:
-    """When a search must end; the arguments of `Agent.plan`, checked."""
+    """When a search must end; the arguments of `Agent.plan`, checked.
+
+    Attributes:
+        seconds: wall-clock time; None for no limit, as for the others.
+        evaluations: how often the cost model may be asked.
+        expansions: how many states may be expanded.
+        measurements: how many schedules may be timed.
+    """
 
     seconds: float | None = None
     evaluations: int | None = None

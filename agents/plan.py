@@ -38,7 +38,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Improvement:
-    """A new best cost, and what it took until then."""
+    """A new best cost, and what it took until then.
+
+    Attributes:
+        seconds: of wall-clock time since the search began.
+        evaluations: as of the plan, until then.
+        expansions: likewise.
+        cost: of the best schedule so far.
+    """
 
     seconds: float
     evaluations: int
