@@ -21,8 +21,8 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
 
     ## Description
 
-    An adaptive library computes a discrete Fourier transform in many ways, whose run times differ by up to ten: it is split
-    into smaller ones again and again (Cooley and Tukey), until code for a small size, a *codelet*, does the rest. A plan is
+    An adaptive library computes a discrete Fourier transform in many ways, whose run times differ tenfold: it is split into
+    smaller ones again and again (Cooley and Tukey), until code for a small size, a *codelet*, does the rest. A plan is
     the tree of these steps. De Mesmay et al. (*Bandit-based optimization on graphs with application to library performance
     tuning*, 2009) tuned such a library by TAG; FFTW does it by dynamic programming, which is exact only if a part takes as
     long in one plan as in another. The environment decides the first open problem of the plan at each step; planners
