@@ -78,6 +78,7 @@ class SchedulingProblem:
             MissingEstimate: an output or a parameter lacks an estimate.
             UnsupportedPipeline: the pipeline is none that the analysis can express.
             FormatError: the file is no serialized pipeline, or damaged.
+            OSError: the file cannot be read.
             NoPipeline: `pipeline` is none of the above, a TypeError.
         """
         check_at_least(1, INT32_MAX, parallelism=parallelism)

@@ -61,6 +61,10 @@ class RecordingTimer:
         settings: how to time.
         remeasure: measure even what is on record.
         stopwatch: to measure with; by default one of its own with these settings.
+
+    Raises:
+        DatabaseError: the database cannot be opened.
+        FormatError: it is something else, or damaged.
     """
 
     def __init__(
@@ -217,6 +221,8 @@ class Replay:
 
     Raises:
         InvalidParameter: there are measurements of several machines, and none was chosen.
+        DatabaseError: the database cannot be opened.
+        FormatError: it is something else, or damaged.
     """
 
     def __init__(
