@@ -288,7 +288,7 @@ def test_replay_of_what_is_not_on_record(database: TimingDatabase, problem: Sche
     assert replay.time(problem, schedule, cost=1.5).median_s == 1.5e-3
     assert replay.time(problem, schedule, cost=1.5).is_estimate
     assert replay.compare(problem, schedule, None, costs=(1.5, 3.0)).ratio == 2.0
-    with pytest.raises(Unrecorded):
+    with pytest.raises(Unrecorded, match="no cost to estimate it by"):
         replay.time(problem, schedule)
     with pytest.raises(_core.InvalidParameter, match="missing"):
         Replay(database, missing="guess")  # type: ignore[arg-type]
