@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import weakref
 from collections.abc import Callable
@@ -78,11 +79,37 @@ class ProblemPool:
 _SHARED: weakref.WeakValueDictionary[tuple[str, int], ProblemPool] = weakref.WeakValueDictionary()
 
 
+class _Turn:
+    """Of one thread at a time, in the order in which they come: a plain lock can go to the same thread again and again."""
+
+    def __init__(self) -> None:
+        self._next, self._now = threading.Lock(), threading.Lock()
+
+    def begin(self) -> None:
+        with self._next:
+            self._now.acquire()
+
+    def end(self) -> None:
+        self._now.release()
+
+    def __enter__(self) -> None:
+        self.begin()
+
+    def __exit__(self, *_exception: object) -> None:
+        self.end()
+
+
+# The locks that a thread holds while it prepares a problem, Python's own among them, stay locked for ever in a process
+# that is forked then. So a fork waits until the problem in work is done.
+_PREPARING = _Turn()
+os.register_at_fork(before=_PREPARING.begin, after_in_parent=_PREPARING.end, after_in_child=_PREPARING.end)
+
+
 def _prepare_all(reference: weakref.ref[ProblemPool]) -> None:
     number = 0
     # Python waits for threads when it exits, and this one for nobody then.
     while threading.main_thread().is_alive() and (pool := reference()) is not None and number < len(pool):
-        with contextlib.suppress(_core.Error):  # to be raised to who draws the problem
+        with _PREPARING, contextlib.suppress(_core.Error):  # to be raised to who draws the problem
             pool._prepare(number)
         del pool
         number += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import os
 import pickle
 import shutil
 import threading
@@ -22,6 +23,7 @@ from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.envs.halide_schedule_vector import HalideScheduleVector
 from halidegym.envs.problem_files import ProblemFiles
 from halidegym.envs.problem_pool import ProblemPool
+from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.processes.files import cache_directory
 from halidegym.native import _core
@@ -197,3 +199,43 @@ def test_pools_are_for_generated_pipelines() -> None:
 def test_observations_have_room_for_all_generated_pipelines() -> None:
     check_same(make().observation_space.spaces.keys(), bare("random", max_decisions=64).observation_space.spaces.keys())
     assert make().observation_space == bare("random", max_decisions=64).observation_space
+
+
+def test_a_process_that_is_forked_while_problems_are_prepared_can_use_what_that_takes() -> None:
+    held, is_held = threading.Lock(), threading.Event()
+
+    class Slow(GeneratedProblems):
+        def make(self, number: int) -> PreparedProblem:
+            if number == 0:
+                return super().make(number)
+            with held:
+                is_held.set()
+                time.sleep(0.2)
+                return super().make(number)
+
+    problems = source()
+    pool = ProblemPool(Slow(problems.target, problems.parallelism, problems.rules, problems.weights), SIZE)
+    assert pool[0].problem.name == "random-train-v1/0"
+    assert is_held.wait(60)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if held.acquire(timeout=10) else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_a_fork_waits_for_one_problem_and_not_for_the_whole_pool() -> None:
+    class Slow(GeneratedProblems):
+        def make(self, number: int) -> PreparedProblem:
+            time.sleep(0.05)
+            return super().make(number)
+
+    problems = source()
+    pool = ProblemPool(Slow(problems.target, problems.parallelism, problems.rules, problems.weights), 40)
+    assert pool[0].problem.name == "random-train-v1/0"
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert pool.num_ready() < 10
