@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
 from halidegym.native._core import InvalidParameter
@@ -28,6 +28,16 @@ def action_index(action: SupportsIndex) -> int:
     if not -_LIMIT <= index < _LIMIT:
         raise InvalidParameter(f"action={index} does not fit 64 bits: give the index of a decision")
     return index
+
+
+def check_render_mode(mode: str | None, modes: Sequence[str]) -> None:
+    """Check the `render_mode` of an environment that has these.
+
+    Raises:
+        InvalidParameter: it is another one.
+    """
+    if mode is not None and mode not in modes:
+        raise InvalidParameter(f"There is no render_mode {mode!r}: use {' or '.join(modes)}, or None")
 
 
 def check_no_options(options: Mapping[str, Any] | None) -> None:

@@ -13,7 +13,7 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from halidegym.envs import rendering
-from halidegym.envs.arguments import action_index, check_no_options
+from halidegym.envs.arguments import action_index, check_no_options, check_render_mode
 from halidegym.envs.episode_state import EpisodeState
 from halidegym.envs.observation import Observation, observation_space, tables
 from halidegym.envs.one_thread import OneThread
@@ -29,7 +29,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.sources import ProblemSource
 from halidegym.envs.specification import ScheduleSpec
 from halidegym.native import _core
-from halidegym.native.checks import INT32_MAX, check_at_least, check_kind
+from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_kind
 
 __all__ = ["EpisodeState", "HalideSchedule"]
 
@@ -207,10 +207,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             InvalidParameter: an argument is out of its range, or there is no such pipeline or render mode.
             MissingEstimate, UnsupportedPipeline, FormatError: a pipeline cannot be analysed.
         """
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise _core.InvalidParameter(
-                f"There is no render_mode {render_mode!r}: use {' or '.join(self.metadata['render_modes'])}, or None"
-            )
+        check_render_mode(render_mode, self.metadata["render_modes"])
         check_kind(bool, skip_forced=skip_forced, child_features=child_features)
         check_at_least(
             1, INT32_MAX, max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops
@@ -235,6 +232,8 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             child_features=child_features,
         )
         self._native = _core.Environment(shape, skip_forced=skip_forced)
+        self.skip_forced = skip_forced
+        """Whether decisions without an alternative are taken by the environment itself."""
         self.observation_space = observation_space(shape)
         self.action_space = spaces.Discrete(max_decisions)
         self._problem_index = 0
@@ -317,14 +316,14 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             The observation and the information there, as `reset` does.
 
         Raises:
-            InvalidParameter: it is of an environment of another pipeline.
+            InvalidParameter: it is none, or of an environment of other pipelines.
             SearchExhausted: see `reset`.
         """
+        check_given(EpisodeState, state=state)
         self._turn.begin()
         try:
-            index, problem = state.problem_index, self._prepared[state.problem_index]
-            problem.check_has(state.state)
-            return self._go_to(index, problem, state.state, state.is_over, self._native.evaluations)
+            problem = state.problem_in(self._prepared)
+            return self._go_to(state.problem_index, problem, state.state, state.is_over, self._native.evaluations)
         finally:
             self._turn.end()
 

@@ -9,10 +9,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from halidegym.envs.arguments import action_index, check_no_options
-from halidegym.native._core import InvalidParameter, SyntheticNode, SyntheticTree
+from halidegym.envs.arguments import action_index, check_no_options, check_render_mode
+from halidegym.native._core import SyntheticNode, SyntheticTree
+from halidegym.native.checks import check_at_least, check_number
 
 Observation = NDArray[np.float32]
+
+_MAX_DELTA = 1e18  # whose square, added up along the deepest path, is a float32
 
 
 class SyntheticTreeEnv(gym.Env[Observation, np.int64]):
@@ -105,8 +108,10 @@ class SyntheticTreeEnv(gym.Env[Observation, np.int64]):
         Raises:
             InvalidParameter: an argument is out of its range.
         """
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise InvalidParameter(f'There is no render_mode {render_mode!r}: use "ansi", or None')
+        check_render_mode(render_mode, self.metadata["render_modes"])
+        check_at_least(1, branching=branching, depth=depth)
+        check_at_least(0, 2**64 - 1, tree_seed=tree_seed)
+        check_number(0, _MAX_DELTA, delta=delta)
         self.render_mode = render_mode
         self._tree_seed = tree_seed
         self._tree = SyntheticTree(branching=branching, depth=depth, delta=delta, seed=tree_seed or 0)

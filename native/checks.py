@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import reprlib
+from typing import TypeGuard
 
 from halidegym.native._core import InvalidParameter
 
@@ -87,10 +88,27 @@ def check_kind(kind: type, **parameters: object) -> None:
             raise InvalidParameter(f"{name}={shown(value)} is a {type(value).__name__}; give a {kind.__name__}")
 
 
+def check_given(kind: type, **parameters: object) -> None:
+    """The same of what cannot be left out.
+
+    Raises:
+        InvalidParameter: one is not, or is None.
+    """
+    for name, value in parameters.items():
+        if value is None:
+            raise InvalidParameter(f"{name} is None; give a {kind.__name__}")
+    check_kind(kind, **parameters)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a real number, be it another library's; a bool is none."""
+    return _is(numbers.Real, value)
+
+
 def _number(value: object) -> float:
     """The value as the core takes it; NaN if it is no number, or an integer that is too large."""
     try:
-        return float(value) if _is(numbers.Real, value) else math.nan  # type: ignore[arg-type]
+        return float(value) if is_number(value) else math.nan
     except OverflowError:
         return math.nan
 

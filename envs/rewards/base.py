@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import InvalidParameter, State
-from halidegym.native.checks import shown
+from halidegym.native.checks import is_number, shown
 
 RewardForm = Literal["speedup", "log_speedup", "inverse_time"]
 """How a time becomes a reward: `baseline / time`, its natural logarithm, or `1 / time`."""
@@ -82,7 +82,8 @@ class Reward(ABC):
 
     def __init__(self, form: RewardForm = "log_speedup", baseline: Baseline = "greedy") -> None:
         check_form(form)
-        if isinstance(baseline, int | float):
+        if is_number(baseline):
+            baseline = float(baseline)
             if not (math.isfinite(baseline) and baseline > 0):
                 raise InvalidParameter(f"baseline={baseline} is no time: give a positive number")
         elif baseline != "greedy" and not hasattr(baseline, "schedule"):
@@ -128,7 +129,12 @@ class Reward(ABC):
             Error: see `baseline_time`.
         """
         if cost is not None or state.is_complete:
-            return self.rate_schedule(problem, state, state.cost() if cost is None else cost)
+            rating = self.rate_schedule(problem, state, state.cost() if cost is None else cost)
+            if not isinstance(rating, Rating):
+                raise InvalidParameter(
+                    f"{type(self).__name__}.rate_schedule returned {shown(rating)}: return a Rating(reward, info)"
+                )
+            return rating
         if len(state.expand()) > 0:
             raise InvalidParameter(
                 f"the schedule of {problem.problem.name!r} is not complete: decisions are still to be made; rate the end of "

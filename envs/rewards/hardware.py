@@ -13,6 +13,7 @@ from halidegym.envs.rewards.wrapper import ScheduleReward
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import RecordingTimer, Timer
 from halidegym.native._core import Error, InvalidParameter, State
+from halidegym.native.checks import is_number, shown
 
 
 class RewardByRunTime(Reward):
@@ -26,8 +27,8 @@ class RewardByRunTime(Reward):
         timer: Timer | None = None,
         failure_speedup: float = DEAD_END_SPEEDUP,
     ) -> None:
-        if not 0 < failure_speedup <= 1:
-            raise InvalidParameter(f"failure_speedup={failure_speedup}: give a number above 0, up to 1")
+        if not is_number(failure_speedup) or not 0 < failure_speedup <= 1:
+            raise InvalidParameter(f"failure_speedup={shown(failure_speedup)}: give a number above 0, up to 1")
         super().__init__(form, baseline)
         self.timer: Timer = RecordingTimer() if timer is None else timer
         self.failure_speedup = failure_speedup

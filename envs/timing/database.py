@@ -254,6 +254,8 @@ class TimingDatabase:
         try:
             yield
         except sqlite3.DatabaseError as error:
+            if "closed database" in str(error):
+                raise DatabaseError(f"The timing database {self.path} was closed. Open it again.") from error
             raise DatabaseError(
                 f"The timing database {self.path}: {error!s:.200}. Check the path, the permissions and the space on the "
                 f"disk. {_IF_DAMAGED}"

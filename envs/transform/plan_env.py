@@ -9,11 +9,12 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.envs.arguments import action_index, check_no_options
+from halidegym.envs.arguments import action_index, check_no_options, check_render_mode
 from halidegym.envs.rewards.base import RewardForm
 from halidegym.envs.transform.costs import PlanCosts, name_of
 from halidegym.envs.transform.plan_task import Baseline, Observation, PlanState, PlanTask, indented
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState
+from halidegym.native.checks import check_given
 
 
 class TransformPlanEnv(gym.Env[Observation, np.int64]):
@@ -155,8 +156,7 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
             InvalidParameter: an argument is out of its range.
             OutOfResources: the "wide" space of a size has too many problems.
         """
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise InvalidParameter(f'There is no render_mode {render_mode!r}: use "ansi", or None')
+        check_render_mode(render_mode, self.metadata["render_modes"])
         self.render_mode = render_mode
         self.task = PlanTask(
             n,
@@ -235,8 +235,9 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
             The observation and the information there, as `reset` does.
 
         Raises:
-            InvalidParameter: it is of an environment of other sizes.
+            InvalidParameter: it is none, or of an environment of other sizes.
         """
+        check_given(PlanState, state=state)
         index, spaces = state.space_index, self.task.spaces
         given = name_of(state.state.space)
         if index >= len(spaces) or name_of(spaces[index]) != given:

@@ -12,9 +12,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from halidegym.envs.rewards.base import RewardForm, check_form, reward_of
-from halidegym.envs.transform.costs import ModelCosts, PlanCosts
+from halidegym.envs.transform.costs import ModelCosts, PlanCosts, PlanRating
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState, TransformView
-from halidegym.native.checks import check_kind, shown
+from halidegym.native.checks import check_kind, check_number, is_number, shown
 
 Observation: TypeAlias = dict[str, Any]
 Baseline: TypeAlias = Literal["dp"] | str | float
@@ -70,6 +70,7 @@ class PlanTask:
     ) -> None:
         check_kind(bool, estimates=estimates)
         check_form(form)
+        check_number(context=context)
         self.spaces, others = (
             tuple(
                 TransformSpace(size, space=space, order="first", lanes=lanes, context=context) for size in _sizes(given)
@@ -104,13 +105,13 @@ class PlanTask:
             elif self._baseline == "dp":
                 self._baselines[index] = self.costs.baseline(space)
             else:
-                self._baselines[index] = self.costs.rate(space, self._baseline).microseconds
+                self._baselines[index] = self._rated(space, self._baseline).microseconds
         return self._baselines[index]
 
     def outcome(self, index: int, state: TransformState) -> tuple[float, dict[str, Any]]:
         """The reward of a complete plan, and the part of the information that only the last step has."""
         space, baseline = self.spaces[index], self.baseline_of(index)
-        rating = self.costs.rate(space, state.text)
+        rating = self._rated(space, state.text)
         return reward_of(rating.microseconds, baseline, self.form), {
             "cost": rating.microseconds,
             "speedup": baseline / rating.microseconds,
@@ -124,6 +125,15 @@ class PlanTask:
         steps = observation["steps"]
         return {**observation, "steps": steps.reshape(*steps.shape[:-1], self.view.rows, STEP_COLUMNS)}
 
+    def _rated(self, space: TransformSpace, plan: str) -> PlanRating:
+        rating = self.costs.rate(space, plan)
+        if not isinstance(rating, PlanRating) or not rating.microseconds > 0:
+            raise InvalidParameter(
+                f"{type(self.costs).__name__}.rate returned {shown(rating)}: return a PlanRating(microseconds, info) with a "
+                "positive number"
+            )
+        return rating
+
     def _checked_baseline(self, baseline: Baseline) -> str | float:
         if isinstance(baseline, str):
             if baseline != "dp":
@@ -131,7 +141,7 @@ class PlanTask:
                     if not space.state(baseline).is_complete:
                         raise InvalidParameter(f"baseline={shown(baseline)} has open problems: give a complete plan")
             return baseline
-        if isinstance(baseline, bool) or not isinstance(baseline, (int, float)) or not 0 < baseline < math.inf:
+        if not is_number(baseline) or not 0 < float(baseline) < math.inf:
             raise InvalidParameter(
                 f'baseline={shown(baseline)}: give "dp", the text of a plan, or a positive number of microseconds'
             )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import gymnasium as gym
 import halide as hl
+import numpy as np
 import pytest
 
 from halidegym.envs import pipelines
@@ -83,3 +84,8 @@ def test_unknown_options_are_refused_with_those_there_are() -> None:
         problem_of(pipeline="bgu", pipeline_options={"width": 64})
     with pytest.raises(InvalidParameter, match=r"scaled: .*'columns'.*these options: rows"):
         problem_of(pipeline=scaled, pipeline_options={"columns": 3}, estimates=ESTIMATES)
+
+
+def test_pipelines_may_be_an_array_of_names() -> None:
+    env = gym.make("HalideSchedule-v0", pipeline=np.array(["toy_blur", "hist"]), **SETTING).unwrapped
+    assert [problem.name for problem in env.problems] == ["toy_blur", "hist"]

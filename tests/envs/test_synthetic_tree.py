@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -79,6 +80,14 @@ def test_parameters_are_checked(arguments: dict[str, float]) -> None:
         SyntheticTree(**arguments)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match=next(iter(arguments))):
         gym.make("SyntheticTree-v0", **arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"branching": 2.0}, {"depth": "8"}, {"delta": "x"}, {"delta": 1e30}, {"tree_seed": -1}]
+)
+def test_arguments_of_other_kinds_or_sizes_are_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameter, match=f"{next(iter(arguments))}=.* is out of range"):
+        SyntheticTreeEnv(**arguments)
 
 
 def test_children_beyond_the_last() -> None:

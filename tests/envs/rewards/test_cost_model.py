@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +27,7 @@ from halidegym.native import _core
         ("inverse_time", lambda b, c: 1 / c),
     ],
 )
-@pytest.mark.parametrize("baseline", ["greedy", 2.5, "plan"])
+@pytest.mark.parametrize("baseline", ["greedy", 2.5, np.float32(2.5), "plan"])
 def test_forms_and_baselines(form: Any, baseline: Any, expected: Callable[[float, float], float]) -> None:
     base = make()
     plan = Greedy().plan(base.unwrapped.problem)
@@ -43,7 +44,7 @@ def test_forms_and_baselines(form: Any, baseline: Any, expected: Callable[[float
 def test_bad_rewards_are_refused() -> None:
     with pytest.raises(_core.InvalidParameter, match="inverse_time"):
         CostModelReward(make(), form="fast")  # type: ignore[arg-type]
-    for baseline in ("best", 0.0, float("nan"), None):
+    for baseline in ("best", 0.0, float("nan"), None, True):
         with pytest.raises(_core.InvalidParameter, match="baseline"):
             CostModelReward(make(), baseline=baseline)  # type: ignore[arg-type]
     env = CostModelReward(make(), baseline=Greedy().plan(bare("mat_mul").problem))
@@ -97,6 +98,14 @@ def test_what_cannot_be_rated_or_restored_is_refused() -> None:
         CostModelReward(env).rate(env.state)
     with pytest.raises(_core.InvalidParameter, match="the state is of 'hist', and not of 'blur'"):
         env.restore_state(other.clone_state())
+    several = bare([pipelines_for_tests.blur, pipelines_for_tests.hist])
+    several.reset(seed=0)
+    here = several.clone_state()
+    with pytest.raises(_core.InvalidParameter, match="is of problem 1 of an environment, and here are 1"):
+        env.restore_state(dataclasses.replace(here, problem_index=1))
+    for nothing in (None, env.state):
+        with pytest.raises(_core.InvalidParameter, match="give a EpisodeState"):
+            env.restore_state(nothing)  # type: ignore[arg-type]
     same = bare()
     same.reset(seed=0)
     env.restore_state(same.clone_state())
@@ -166,6 +175,18 @@ class CountOfDirectives(Reward):
 
     def rate_schedule(self, problem: PreparedProblem, state: _core.State, cost: float) -> Rating:
         return Rating(float(len(state.directives())), {"rated": problem.problem.name, "known_cost": cost})
+
+
+class Bare(CountOfDirectives):
+    """One that forgets the information."""
+
+    def rate_schedule(self, problem: PreparedProblem, state: _core.State, cost: float) -> Rating:
+        return -cost  # type: ignore[return-value]
+
+
+def test_a_reward_of_one_s_own_that_is_no_rating_is_refused() -> None:
+    with pytest.raises(_core.InvalidParameter, match=r"Bare.rate_schedule returned -.*: return a Rating"):
+        outcome(ScheduleReward(make("mat_mul"), Bare()), random_policy(0))
 
 
 def test_a_reward_of_one_s_own() -> None:

@@ -99,6 +99,8 @@ def test_a_failed_schedule_gets_the_penalty_and_the_episode_ends(problem: Schedu
     assert reward == pytest.approx(0.25)
     with pytest.raises(_core.InvalidParameter, match="failure_speedup"):
         HardwareTimingReward(env, timer=FixedTimer(), failure_speedup=0.0)
+    with pytest.raises(_core.InvalidParameter, match="failure_speedup='no': give a number"):
+        HardwareTimingReward(env, timer=FixedTimer(), failure_speedup="no")  # type: ignore[arg-type]
 
 
 def test_a_baseline_that_fails_later_is_not_the_schedules_fault(problem: SchedulingProblem) -> None:

@@ -359,3 +359,10 @@ def test_keys_are_the_same_in_every_process() -> None:
     }
     assert len(printed) == 1
     assert os.linesep.encode() in printed.pop()
+
+
+def test_a_database_that_was_closed_says_so(tmp_path: Path) -> None:
+    database = TimingDatabase(tmp_path / "times.sqlite")
+    database.close()
+    with pytest.raises(DatabaseError, match=r"times.sqlite was closed. Open it again"):
+        list(database.records())

@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode
 
 import halidegym  # noqa: F401
 from batches_for_tests import check_same
+from halidegym.envs.transform.costs import ModelCosts, PlanRating
 from halidegym.envs.transform.plan_env import TransformPlanEnv
 from halidegym.native._core import InvalidParameter, TransformSpace
 
@@ -183,6 +184,8 @@ def test_render() -> None:
         ({"costs": 3}, "costs=3 have not the methods of PlanCosts"),
         ({"n": 11}, "prime factor 11"),
         ({"baseline": 0}, "baseline=0"),
+        ({"baseline": True}, "baseline=True"),
+        ({"context": "none"}, "context='none'"),
         ({"baseline": "split 2 inplace (?) (codelet 4)"}, "open problems"),
         ({"baseline": "fftw"}, "position 0"),
         ({"form": "slowdown"}, "form='slowdown'"),
@@ -193,6 +196,28 @@ def test_render() -> None:
 def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         TransformPlanEnv(**arguments)
+
+
+def test_a_baseline_may_be_a_number_of_numpy() -> None:
+    assert TransformPlanEnv(64, baseline=np.float32(2.5)).task.baseline_of(0) == 2.5  # type: ignore[arg-type]
+
+
+class ConstantCosts(ModelCosts):
+    """Whatever is given, for each plan."""
+
+    def __init__(self, rating: Any) -> None:
+        self.rating = rating
+
+    def rate(self, space: TransformSpace, plan: str) -> PlanRating:
+        return self.rating  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("rating", [3.0, None, PlanRating(0.0, {})])
+def test_costs_of_one_s_own_that_are_no_ratings_are_refused(rating: Any) -> None:
+    env = TransformPlanEnv(16, costs=ConstantCosts(rating))
+    env.reset(seed=0)
+    with pytest.raises(InvalidParameter, match=r"ConstantCosts.rate returned .*return a PlanRating"):
+        env.step(0)
 
 
 def test_sizes_may_be_an_array() -> None:
@@ -227,6 +252,8 @@ def test_bad_calls() -> None:
         other.reset(seed=0)
         with pytest.raises(InvalidParameter, match="is not what is planned here"):
             env.restore_state(other.clone_state())
+    with pytest.raises(InvalidParameter, match="give a PlanState"):
+        env.restore_state(env.state)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="not an integer"):
         env.step(0.5)  # type: ignore[arg-type]
     env.step(0)
