@@ -122,12 +122,14 @@ class HalideScheduleVector(SeededVector[Observation]):
         self._prepared = single.prepared_problems
         self._native = _core.VectorEnvironment(
             single.observation_shape,
-            skip_forced=environment.get("skip_forced", True),
+            skip_forced=single.skip_forced,
             num_envs=num_envs,
             threads=threads,
         )
         self._terminated, self._illegal_action = self._native.terminated, self._native.illegal_action
         self.copy = copy
+        self.skip_forced = single.skip_forced
+        """Whether decisions without an alternative are taken by the environments themselves."""
         self._problems: list[PreparedProblem] = [single.prepared_problem] * num_envs
         self._turn = OneThread()
 

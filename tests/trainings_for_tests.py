@@ -77,7 +77,7 @@ def interrupt_after(train: Callable[..., object], steps: int, settings: object, 
         train(settings, folder, on_step=on_step)
 
 
-def toys(num_envs: int = 2) -> Any:
+def toys(num_envs: int = 2, **arguments: Any) -> Any:
     """Environments of two toys as stable-baselines3 takes them; their room is too small for some states' decisions."""
     import gymnasium as gym
 
@@ -85,6 +85,6 @@ def toys(num_envs: int = 2) -> Any:
 
     envs = gym.make_vec(
         "HalideSchedule-v0", num_envs=num_envs, pipeline=["toy_stencils", "toy_blur"], autoreset_mode="SameStep",
-        target=PPO["target"], parallelism=16, max_decisions=24,
+        target=PPO["target"], parallelism=16, max_decisions=24, **arguments,
     )  # fmt: skip
     return ScheduleVecEnv(envs)

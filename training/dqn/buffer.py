@@ -47,6 +47,9 @@ class Steps(NamedTuple):
     goes_on: Tensor
 
 
+_FOUND_AGAIN = {"_problems", "_of_problem", "_problem_rows", "_spaces", "_done"}
+
+
 class EpisodeBuffer(BaseBuffer):
     """Keeps what was done in the last episodes, and makes the states of those that are drawn.
 
@@ -61,6 +64,9 @@ class EpisodeBuffer(BaseBuffer):
         optimize_memory_usage: has no meaning here.
         n_steps: between a state and the one that its target looks at; None for the end of the episode.
         loops: of a level, that the network reads.
+
+    Attributes:
+        view: what the environments show of a state.
     """
 
     def __init__(
@@ -78,13 +84,20 @@ class EpisodeBuffer(BaseBuffer):
         del optimize_memory_usage
         self._episodes = deque[Episode]()
         super().__init__(buffer_size, observation_space, action_space, device, n_envs)
-        self._view = View(int(action_space.n), loops)
+        self.view = View(int(action_space.n), loops)
         self._n_steps = n_steps
         self._ends: NDArray[np.int64] | None = None
-        self._problems = WeakKeyDictionary[Space, bytes]()
-        self._of_problem = WeakValueDictionary[bytes, Space]()
-        self._problem_rows = WeakKeyDictionary[Space, Rows]()
-        self.abandon()
+        self._know_nothing()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The episodes that are over, without what is known of their problems, which can be found again."""
+        return {name: value for name, value in vars(self).items() if name not in _FOUND_AGAIN}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._know_nothing()
+        for episode in self._episodes:
+            self._first_of(episode.space)
 
     def reset(self) -> None:
         """Forget all."""
@@ -117,8 +130,14 @@ class EpisodeBuffer(BaseBuffer):
                 space = self._spaces[index]
                 assert space is not None
                 actions, rewards = zip(*self._done[index], strict=True)
-                self._keep(Episode(self._first_of(space), actions, rewards, self._view))
+                self._keep(Episode(self._first_of(space), actions, rewards, self.view))
                 self._done[index] = []
+
+    def _know_nothing(self) -> None:
+        self._problems = WeakKeyDictionary[Space, bytes]()
+        self._of_problem = WeakValueDictionary[bytes, Space]()
+        self._problem_rows = WeakKeyDictionary[Space, Rows]()
+        self.abandon()
 
     def _get_samples(self, batch_inds: NDArray[np.int64], env: Any = None) -> Steps:  # type: ignore[override]
         """These steps, numbered over all episodes."""
@@ -165,7 +184,7 @@ class EpisodeBuffer(BaseBuffer):
         for of, actions, rewards in zip(
             state["of"].tolist(), state["actions"].split(sizes), state["rewards"].split(sizes), strict=True
         ):
-            self._keep(Episode(known[of], tuple(actions.tolist()), tuple(rewards.tolist()), self._view))
+            self._keep(Episode(known[of], tuple(actions.tolist()), tuple(rewards.tolist()), self.view))
 
     def _keep(self, episode: Episode) -> None:
         self._episodes.append(episode)

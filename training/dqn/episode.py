@@ -22,10 +22,12 @@ class View:
     Attributes:
         max_decisions: decisions, at most; of more legal ones, evenly spread, as the environment presents them.
         loops: whose trip counts are told.
+        skip_forced: whether states without a choice are none.
     """
 
     max_decisions: int
     loops: int
+    skip_forced: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,9 @@ class Episode:
     def __len__(self) -> int:
         return len(self.actions)
 
+    def __reduce__(self) -> tuple[type[Episode], tuple[Space, tuple[int, ...], tuple[float, ...], View]]:
+        return Episode, (self.space, self.actions, self.rewards, self.view)  # without the rows, which can be made again
+
     @functools.cached_property
     def rows(self) -> Rows:
         """The states in which the actions were taken, in the form of `_core.replay_rows`."""
@@ -54,7 +59,7 @@ class Episode:
         shape = ObservationShape(
             stages=size.stages, edges=size.edges, loops=size.loops, decisions=self.view.max_decisions
         )
-        environment = Environment(shape)
+        environment = Environment(shape, skip_forced=self.view.skip_forced)
         environment.start(self.space.initial_state())
         shown = []
         for action in self.actions:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from stable_baselines3 import DQN
+from stable_baselines3.common.save_util import load_from_pkl
 from torch import Tensor
 from torch.nn.functional import smooth_l1_loss
 from torch.nn.utils import clip_grad_norm_
 
 from halidegym.agents.learned.network_config import NetworkConfig
+from halidegym.native.checks import check_given
 from halidegym.training.adapters.sb3_q_policy import PointerQNetwork, PointerQPolicy
 from halidegym.training.dqn.buffer import EpisodeBuffer, Shown, Steps
 
@@ -78,6 +81,17 @@ class MaskedDQN(DQN):
             return actions, state
         return self._explored(actions, np.asarray(observation["action_mask"]), self.exploration_rate), state
 
+    def load_replay_buffer(self, path: Any, truncate_last_traj: bool = True) -> None:
+        """Take over the episodes that `save_replay_buffer` wrote; those that were not over then are not among them.
+
+        Raises:
+            InvalidParameter: the file holds another kind of buffer.
+        """
+        buffer = load_from_pkl(path, self.verbose)
+        check_given(EpisodeBuffer, replay_buffer=buffer)
+        buffer.device = self.device
+        self.replay_buffer = buffer
+
     @torch.no_grad()
     def _targets(self, steps: Steps) -> Tensor:
         if steps.later is None:
@@ -100,6 +114,9 @@ class MaskedDQN(DQN):
     def _setup_learn(
         self, total_timesteps: int, callback: Any = None, reset_num_timesteps: bool = True, *others: Any
     ) -> Any:
+        assert self.env is not None
+        skip_forced = self.env.get_attr("skip_forced")[0]
+        self.replay_buffer.view = dataclasses.replace(self.replay_buffer.view, skip_forced=skip_forced)
         if reset_num_timesteps or self._last_obs is None:
             self.replay_buffer.abandon()
         return super()._setup_learn(total_timesteps, callback, reset_num_timesteps, *others)

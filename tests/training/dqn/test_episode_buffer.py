@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,12 @@ def new_buffer(envs: ScheduleVecEnv, size: int = 1000, n_steps: int | None = Non
     return EpisodeBuffer(size, envs.observation_space, space, "cpu", envs.num_envs, n_steps=n_steps, loops=LOOPS)
 
 
-@pytest.mark.parametrize("n_steps", [1, 2, None])
-def test_steps_look_as_the_environment_showed_them(n_steps: int | None) -> None:
+@pytest.mark.parametrize(("n_steps", "skip_forced"), [(1, True), (2, True), (None, True), (1, False)])
+def test_steps_look_as_the_environment_showed_them(n_steps: int | None, skip_forced: bool) -> None:
     """Values of all decisions, now and n steps later, are those of the padded observations; room is short at times."""
-    envs = toys()
+    envs = toys(skip_forced=skip_forced)
     buffer = new_buffer(envs, n_steps=n_steps)
+    buffer.view = dataclasses.replace(buffer.view, skip_forced=skip_forced)
     seen = fill(buffer, envs, 60)
     torch.manual_seed(0)
     space: Any = envs.action_space

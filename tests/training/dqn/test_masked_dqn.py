@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,42 @@ def test_it_is_saved_by_the_library(tmp_path: Path) -> None:
     loaded = MaskedDQN.load(tmp_path / "dqn.zip", device="cpu")
     expected, _ = dqn.predict(observations, deterministic=True)
     assert np.array_equal(loaded.predict(observations, deterministic=True)[0], expected)
+
+
+def test_decisions_without_an_alternative_are_learned_where_the_environments_leave_them_to_the_policy() -> None:
+    envs = toys(skip_forced=False)
+    dqn = model(envs)
+    dqn.learn(120)
+    steps = dqn.replay_buffer.sample(64)
+    num_shown = steps.now.offsets.diff()
+    assert (num_shown == 1).any()
+    assert ((steps.taken >= steps.now.offsets[:-1]) & (steps.taken < steps.now.offsets[1:])).all()
+
+
+def test_what_was_played_is_saved_and_gone_on_with(tmp_path: Path) -> None:
+    """Also where the rules of the space are not the usual ones."""
+    envs = toys(subtiling=False)
+    dqn = model(envs)
+    dqn.learn(80)
+    dqn.save_replay_buffer(tmp_path / "played.pkl")
+    loaded = model(toys(subtiling=False))
+    loaded.load_replay_buffer(tmp_path / "played.pkl")
+    batches = []
+    for each in (dqn, loaded):
+        np.random.seed(0)  # noqa: NPY002
+        steps = each.replay_buffer.sample(32)
+        batches.append((steps.now.decisions.descriptors, steps.taken, steps.rewards))
+    assert loaded.replay_buffer.size() == dqn.replay_buffer.size() > 0
+    torch.testing.assert_close(batches[0], batches[1])
+    loaded.learn(40)
+    assert loaded.replay_buffer.size() > dqn.replay_buffer.size()
+
+
+def test_another_kind_of_buffer_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.pkl"
+    path.write_bytes(pickle.dumps([1, 2]))
+    with pytest.raises(InvalidParameter, match="give a EpisodeBuffer"):
+        model(toys()).load_replay_buffer(path)
 
 
 def test_other_observations_are_refused() -> None:
