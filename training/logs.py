@@ -40,6 +40,8 @@ class Logs:
         first_step = int(curve[-1]["step"]) + 1 if curve else 0
         self._writer = SummaryWriter(os.fspath(folder / "tensorboard"), purge_step=first_step)
         self.curve = [dict(row) for row in curve]
+        if self.curve and not self._path.exists():
+            self._write()
 
     def __enter__(self) -> Logs:
         return self
@@ -58,6 +60,9 @@ class Logs:
         """Show figures of a step, and add them to the curve as one line."""
         self.add(step, figures)
         self.curve.append({"step": step, **figures})
+        self._write()
+
+    def _write(self) -> None:
         names = list(dict.fromkeys(name for row in self.curve for name in row))
         table = io.StringIO(newline="")
         writer = csv.DictWriter(table, names, restval="")

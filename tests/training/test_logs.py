@@ -34,6 +34,15 @@ def test_a_curve_that_begins_anew_forgets_the_old_one(tmp_path: Path) -> None:
     assert tensorboard(tmp_path, "loss") == [(0, 3.0)]
 
 
+def test_a_curve_that_was_removed_is_written_again(tmp_path: Path) -> None:
+    with Logs(tmp_path) as logs:
+        logs.add_to_curve(0, {"loss": 4.0})
+    before = (tmp_path / "curve.csv").read_bytes()
+    (tmp_path / "curve.csv").unlink()
+    with Logs(tmp_path, logs.curve):
+        assert (tmp_path / "curve.csv").read_bytes() == before
+
+
 def test_numbers_of_a_curve_are_short(tmp_path: Path) -> None:
     with Logs(tmp_path) as logs:
         logs.add_to_curve(1, {"loss": 1.23456789})

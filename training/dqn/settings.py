@@ -37,6 +37,10 @@ class DQNSettings(EpisodeSettings):
     def _fit(self) -> DQNSettings:
         if self.batch > self.buffer:
             raise ValueError(f"batch={self.batch} exceeds buffer={self.buffer}; change one of them")
+        if self.warm_up >= self.num_rollouts * self.rollout_size:
+            raise ValueError(
+                f"warm_up={self.warm_up} leaves nothing of steps={self.steps} to learn in; change one of them"
+            )
         if self.target_steps < self.num_envs:
             raise ValueError(
                 f"target_steps={self.target_steps} is less than num_envs={self.num_envs}, a step of each environment; "

@@ -26,6 +26,7 @@ def test_shipped_settings_are_right(name: str) -> None:
         ({"pipelines": ["papers-v1"]}, "no single pipeline 'papers-v1'"),
         ({"pool": 10}, r"pool=10 is for pipelines: \[random\]"),
         ({"buffer": 32}, "batch=64 exceeds buffer=32"),
+        ({"warm_up": 2048}, "warm_up=2048 leaves nothing of steps=2048 to learn in"),
         ({"target_steps": 4}, "target_steps=4 is less than num_envs=8"),
         ({"epsilon": 1.5}, "epsilon=1.5: input should be less than or equal to 1"),
         ({"n_steps": 0}, "n_steps=0: input should be greater than or equal to 1"),
