@@ -16,6 +16,7 @@ import torch
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtProblem, digest
+from halidegym.training.folder_lock import FolderLock
 from halidegym.training.imitation.imitate import Imitated, device_of
 from halidegym.training.imitation.settings import RoundSettings
 from halidegym.training.imitation.trainer import L, Objective, Trainer
@@ -58,7 +59,6 @@ class Rounds(ABC):
         on_begin: OnBegin,
     ) -> None:
         torch.set_num_threads(settings.num_threads)
-        folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.on_step, self.on_begin = folder, on_step, on_begin
         self.current = folder / "current.npz"
         self.device = device_of(settings.device)
@@ -98,7 +98,15 @@ class Rounds(ABC):
         return self.round >= self._learning.rounds
 
     def run(self) -> Imitated:
-        """Take all rounds that are left."""
+        """Take all rounds that are left.
+
+        Raises:
+            FormatError, InvalidParameter: see `load_checkpoint`; or another process trains into the folder.
+        """
+        with FolderLock(self.folder):
+            return self._run()
+
+    def _run(self) -> Imitated:
         checkpoint, curve = self.folder / "checkpoint.pt", list[dict[str, float]]()
         state = load_checkpoint(checkpoint, self._of_result)
         if state is not None:

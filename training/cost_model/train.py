@@ -23,6 +23,7 @@ from halidegym.native.weights import builtin_weights, load_weights, weights_hash
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.cost_model.judgement import good_groups, judge
 from halidegym.training.cost_model.settings import CostModelSettings
+from halidegym.training.folder_lock import FolderLock
 from halidegym.training.imitation.imitate import device_of
 from halidegym.training.logs import Logs
 
@@ -74,12 +75,12 @@ def train_cost_model(
 
     Raises:
         InvalidParameter: there are too few pipelines, or a run time is no positive number; or the folder holds a training
-            with other settings or other schedules.
+            with other settings or other schedules, or another process trains into it.
         FormatError: the weights to begin with, or the checkpoint, cannot be read.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(settings.num_threads)
-    return _Training(settings, train, validation, folder).run(on_step, on_begin)
+    with FolderLock(folder):
+        return _Training(settings, train, validation, folder).run(on_step, on_begin)
 
 
 def first_groups(schedules: Sequence[MeasuredSchedule], count: int | None) -> list[MeasuredSchedule]:

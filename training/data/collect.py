@@ -16,6 +16,7 @@ from halidegym.training.data.journal import Journal
 from halidegym.training.data.origin import Origin
 from halidegym.training.data.shard import Shard, Skipped, TaughtProblem
 from halidegym.training.data.teacher import TeacherSettings, teach
+from halidegym.training.folder_lock import FolderLock
 from halidegym.training.settings import Settings
 from halidegym.training.splits import check_may_learn_from
 from halidegym.training.workers import Failed, connected, in_processes
@@ -78,9 +79,10 @@ def collect(
 
     Raises:
         FormatError: a file in the folder is damaged, or was made under other conditions.
+        InvalidParameter: another process collects into the folder.
         Error: the Ray cluster cannot be used.
     """
-    with connected(workers):
+    with FolderLock(folder), connected(workers):
         yield from _collect(settings, folder, workers, on_pipeline)
 
 

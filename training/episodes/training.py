@@ -23,6 +23,7 @@ from halidegym.training.episodes.environments import make_environments
 from halidegym.training.episodes.judge import Judge
 from halidegym.training.episodes.outcomes import Outcomes
 from halidegym.training.episodes.settings import EpisodeSettings
+from halidegym.training.folder_lock import FolderLock
 from halidegym.training.imitation.imitate import Imitated
 from halidegym.training.logs import Logs
 from halidegym.training.networks.export import policy_file
@@ -53,6 +54,8 @@ class EpisodeTraining(ABC, Generic[S]):
         self._settings, self._envs, self._folder = settings, envs, folder
         self._checkpoint = folder / "checkpoint.pt"
         self._of_result: dict[str, Any] = settings.model_dump(exclude=_OF_THE_RUN)
+        if settings.weights is not None:
+            self._of_result["weights_sha256"] = hashlib.sha256(Path(settings.weights).read_bytes()).hexdigest()
         self._started_from: dict[str, Any] | None = None
         if start is not None:
             self._started_from = dict(start.training)
@@ -81,15 +84,18 @@ class EpisodeTraining(ABC, Generic[S]):
             on_begin: called before a number of steps, with what they do.
             group_size: of the environments.
             workers: where the environments are: on a Ray cluster, or None for this process.
+
+        Raises:
+            InvalidParameter: another process trains into the folder.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        torch.set_num_threads(settings.num_threads)
-        start = None if settings.start is None else load_policy(settings.start)
-        envs = _environments(settings, group_size, workers)
-        try:
-            return cls(settings, start, envs, folder).run(on_step, on_begin)
-        finally:
-            envs.close()
+        with FolderLock(folder):
+            torch.set_num_threads(settings.num_threads)
+            start = None if settings.start is None else load_policy(settings.start)
+            envs = _environments(settings, group_size, workers)
+            try:
+                return cls(settings, start, envs, folder).run(on_step, on_begin)
+            finally:
+                envs.close()
 
     def run(self, on_step: Callable[[str], None], on_begin: Callable[[str, int], None]) -> Imitated:
         """All rollouts that are left.

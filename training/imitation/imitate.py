@@ -15,6 +15,7 @@ from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtProblem, digest
+from halidegym.training.folder_lock import FolderLock
 from halidegym.training.imitation.examples import Examples, replay
 from halidegym.training.imitation.losses import objective
 from halidegym.training.imitation.settings import ImitationSettings
@@ -66,9 +67,23 @@ def imitate(
         folder: of the policy, the curve, the logs and the checkpoint that a killed training goes on from.
         on_step: called after each step.
         on_begin: called before a number of steps, with what they do.
+
+    Raises:
+        FormatError, InvalidParameter: see `load_checkpoint`; or another process trains into the folder.
     """
+    with FolderLock(folder):
+        return _imitate(settings, train, validation, folder, on_step, on_begin)
+
+
+def _imitate(
+    settings: ImitationSettings,
+    train: Sequence[TaughtProblem],
+    validation: Sequence[TaughtProblem],
+    folder: Path,
+    on_step: Callable[[str], None],
+    on_begin: Callable[[str, int], None],
+) -> Imitated:
     torch.set_num_threads(settings.num_threads)
-    folder.mkdir(parents=True, exist_ok=True)
     on_begin("Replaying plans", len(train) + len(validation))
     examples, held_out = (
         replay(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 from pathlib import Path
 from types import TracebackType
 
 from halidegym.envs.timing.machine import this_machine
 from halidegym.native._core import InvalidParameter
 from halidegym.training.data.journal import Journal
+from halidegym.training.folder_lock import FolderLock
 from halidegym.training.measured.collection import MeasuredCollection, described, file_name, of_all
 from halidegym.training.measured.sets import SetName
 
@@ -32,16 +32,8 @@ class MeasuredStore:
 
     def __init__(self, folder: Path, *, retry: bool = False) -> None:
         self._retry = retry
-        folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / file_name(this_machine())
-        self._lock = (folder / "lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._lock.close()
-            raise InvalidParameter(
-                f"Another process collects into {folder}. Wait for it, or give another folder"
-            ) from None
+        self._lock = FolderLock(folder)
         try:
             known = [MeasuredCollection.read(self._path)] if self._path.exists() else []
             self._journal = Journal(self._path.with_suffix(".journal"))

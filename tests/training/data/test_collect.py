@@ -35,7 +35,7 @@ SETTINGS = parse_settings(DataSettings, CONTENT, "a test")
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
 
 
 def content(folder: Path) -> dict[str, Shard]:

@@ -168,7 +168,7 @@ def test_wrong_recipes_are_refused(wrong: dict[str, int]) -> None:
 
 
 def test_one_collects_at_a_time(tmp_path: Path) -> None:
-    with MeasuredStore(tmp_path), pytest.raises(InvalidParameter, match="Another process collects into"):
+    with MeasuredStore(tmp_path), pytest.raises(InvalidParameter, match="Another process is writing into"):
         MeasuredStore(tmp_path)
     with MeasuredStore(tmp_path):
         pass

@@ -12,6 +12,7 @@ from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.envs.sources import load_problem
 from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native.weights import builtin_weights, make_weights, save_weights
 from halidegym.training.ppo.settings import PPOSettings
 from halidegym.training.ppo.train import train_ppo
 from trainings_for_tests import PPO, interrupt_after
@@ -106,3 +107,14 @@ def test_training_on_run_times_is_repeated_from_its_record(tmp_path: Path) -> No
     assert measured.curve == replayed.curve
     ours, theirs = (load_policy_file(result.policy).arrays for result in (measured, replayed))
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_a_cost_model_that_has_changed_is_another_setting(tmp_path: Path) -> None:
+    path = tmp_path / "own.weights"
+    save_weights(builtin_weights(), path)
+    changed = settings(weights=str(path), steps=64)
+    interrupt_after(train_ppo, 20, changed, tmp_path / "run")
+    tensors = builtin_weights().tensors()
+    save_weights(make_weights({**tensors, "conv1_bias": tensors["conv1_bias"] * 1.01}), path)
+    with pytest.raises(InvalidParameter, match="was written with other settings: weights_sha256="):
+        train_ppo(changed, tmp_path / "run")
