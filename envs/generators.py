@@ -24,10 +24,16 @@ class Generators:
         self._seeds = [-1] * count
         self._group_size = group_size
 
-    def begin(self, seeds: Sequence[int | None], chosen: NDArray[np.bool_]) -> None:
+    def begin(self, seeds: Sequence[int | None], chosen: NDArray[np.bool_], anew: NDArray[np.bool_]) -> None:
         """Give the chosen environments new generators where there is a seed: that of the first of its group.
 
-        Without a seed, a group of which all are chosen goes on where its first member is.
+        Without a seed, a group of which all are chosen goes on where its first member is, if one of them begins anew:
+        members whose episodes only happen to end together may have had different numbers of them.
+
+        Args:
+            seeds: of all environments.
+            chosen: those that begin an episode.
+            anew: those of them that do so though the last one may not be over.
 
         Raises:
             Error: Gymnasium's, for what is no seed.
@@ -36,7 +42,7 @@ class Generators:
             first = self._first(index)
             if seeds[first] is not None:
                 self._generators[index], self._seeds[index] = seeding.np_random(seeds[first])
-            elif first != index and chosen[first : first + self._group_size].all():
+            elif first != index and chosen[group := self._group(first)].all() and anew[group].any():
                 self[index].bit_generator.state = self[first].bit_generator.state
 
     def __getitem__(self, index: int) -> np.random.Generator:
@@ -59,6 +65,9 @@ class Generators:
     def seeds(self) -> tuple[int, ...]:
         """What they began with."""
         return tuple(self._seeds[index] for index, _ in enumerate(self.all))
+
+    def _group(self, first: int) -> slice:
+        return slice(first, first + self._group_size)
 
     def _first(self, index: int) -> int:
         return index - index % self._group_size

@@ -70,8 +70,8 @@ class HalideScheduleVector(SeededVector[Observation]):
 
     `reset(seed=s)` seeds environment i with s + i, a list of seeds each environment on its own. With several pipelines,
     each environment draws its own at the beginning of each episode. In a group, all have the seed of its first
-    environment: so the k-th episode of each of its members is about the same pipeline, whenever it begins. Seed or reset
-    groups as a whole.
+    environment: so the k-th episode of each of its members is about the same pipeline, whenever it begins. Seed groups
+    as a whole, and reset them as a whole where an episode is not over.
 
     ## Information
 

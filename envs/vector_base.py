@@ -61,7 +61,7 @@ class SeededVector(VectorEnv[ObservationT, ArrayLike, NDArray[Any]], ABC):
         if mask is not None and not self._has_begun:
             raise gym.error.ResetNeeded("No episode has begun: call reset() without a reset_mask first")
         chosen = self._everyone if mask is None else mask
-        self._generators.begin(seeds, chosen)
+        self._generators.begin(seeds, chosen, self._everyone if mask is None else chosen & ~self._is_over)
         self._begin(chosen)
         self._has_begun = True
         return chosen
