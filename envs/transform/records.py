@@ -69,6 +69,16 @@ def ways_settings(rounds: int, sample_s: float, seed: int) -> str:
     return json.dumps({"rounds": rounds, "sample_s": sample_s, "seed": seed}, sort_keys=True)
 
 
+def check_missing(missing: str) -> None:
+    """Check what is to be done for plans that are not on record.
+
+    Raises:
+        InvalidParameter: it is unknown.
+    """
+    if missing not in ("error", "cost_model"):
+        raise InvalidParameter(f'missing={missing!r}: use "error" or "cost_model"')
+
+
 class TransformReplay:
     """Answers from a record, without a clock: equal questions get equal answers, bit for bit.
 
@@ -96,8 +106,7 @@ class TransformReplay:
         missing: Literal["error", "cost_model"] = "error",
         model: Callable[[str], float] | None = None,
     ) -> None:
-        if missing not in ("error", "cost_model"):
-            raise InvalidParameter(f'missing={missing!r}: use "error" or "cost_model"')
+        check_missing(missing)
         if missing == "cost_model" and model is None:
             raise InvalidParameter(f"missing={missing!r} needs a model to ask; give model=...")
         self.key = TransformProblemKey(n, space) if lanes is None else TransformProblemKey(n, space, tuple(lanes))

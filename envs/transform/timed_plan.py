@@ -7,16 +7,18 @@ import os
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
+from halidegym.envs.timing.database import TimingDatabase
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison
 from halidegym.envs.transform.costs import PlanRating, name_of
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_env import TransformPlanEnv
 from halidegym.envs.transform.plan_vector import TransformPlanVector
-from halidegym.envs.transform.records import TransformReplay
+from halidegym.envs.transform.records import TransformReplay, check_missing
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.envs.transform.timer import TransformTimer
 from halidegym.native._core import TransformSpace, available_lanes
+from halidegym.native.checks import check_kind
 
 Environment = TypeVar("Environment", TransformPlanEnv, TransformPlanVector)
 
@@ -32,6 +34,7 @@ class MeasuredCosts:
     def __init__(
         self, database: str | os.PathLike[str] | None = None, settings: TransformTimingSettings | None = None
     ) -> None:
+        check_kind(TransformTimingSettings, settings=settings)
         self._database = database
         self._settings = settings or TransformTimingSettings()
         self._timers: dict[TransformSpace, TransformTimer] = {}
@@ -70,6 +73,10 @@ class ReplayedCosts:
         database: file that measurements were recorded in.
         machine: fingerprint of the machine that they are of; None for the only one on record.
         missing: for a plan that is not on record: "error", or "cost_model": what the model says.
+
+    Raises:
+        InvalidParameter: `missing` is something else.
+        DatabaseError, FormatError: there is no such file, or it is no record.
     """
 
     def __init__(
@@ -78,6 +85,9 @@ class ReplayedCosts:
         machine: str | None = None,
         missing: Literal["error", "cost_model"] = "error",
     ) -> None:
+        check_missing(missing)
+        with TimingDatabase(database, read_only=True):
+            pass  # told of now, and not at the end of the first episode
         self._database = database
         self._machine = machine
         self._missing: Literal["error", "cost_model"] = missing

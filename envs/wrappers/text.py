@@ -39,6 +39,9 @@ class TextObservation(gym.Wrapper[str, np.int64, Any, np.int64], gym.utils.Recor
 
     A state can have a thousand legal decisions. `max_decisions` of `HalideSchedule` limits how many are shown.
 
+    Gymnasium's `AsyncVectorEnv` reads texts in shared memory only once, before there are any, and goes on to return that:
+    give it `shared_memory=False`.
+
     Args:
         env: an environment around a `HalideSchedule`.
 

@@ -11,7 +11,9 @@ import pytest
 
 import halidegym  # noqa: F401
 from batches_for_tests import check_same
+from halidegym.envs.timing.database import DatabaseError
 from halidegym.envs.timing.timers import Unrecorded
+from halidegym.native._core import InvalidParameter
 
 
 def play(env: Any, seed: int) -> list[Any]:
@@ -61,3 +63,22 @@ def test_what_was_measured_is_replayed(tmp_path: Path) -> None:
     assert all(info["cost"] > 0 and info["outcome"] == "ok" for info in infos)
     assert {info["comparison"] is None for info in infos} == {True, False}
     assert all((info["comparison"] is None) == (info["relative_error"] is None) for info in infos)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"database": "none.sqlite"}, DatabaseError, "none.sqlite: unable to open"),
+        ({"database": "none.sqlite", "missing": "guess"}, InvalidParameter, "missing='guess'"),
+    ],
+)
+def test_a_record_that_cannot_be_replayed_is_refused_when_the_environment_is_made(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        gym.make("TransformPlanReplay-v0", n=64, **arguments)
+
+
+def test_settings_of_another_kind_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="settings=3 is a int; give a TransformTimingSettings"):
+        gym.make("TransformPlanHardware-v0", n=64, settings=3)
