@@ -92,6 +92,7 @@ def _collect(settings: DataSettings, folder: Path, workers: Workers, on_pipeline
         split = generated.SUITES[suite]
         names = [generated.name_of(split, number) for number in range(count)]
         (folder / split).mkdir(parents=True, exist_ok=True)
+        _check_places(folder / split, split, settings.per_shard)
         shards = [
             _complete(
                 folder / split / f"plans-{start // settings.per_shard:05}.npz",
@@ -106,6 +107,20 @@ def _collect(settings: DataSettings, folder: Path, workers: Workers, on_pipeline
         problems = [problem for shard in shards for problem in shard.problems]
         skipped = sum(len(shard.skipped) for shard in shards)
         yield Collected(folder / split, len(problems), sum(len(problem.plans) for problem in problems), skipped)
+
+
+def _check_places(folder: Path, split: str, per_shard: int) -> None:
+    """Check that each file holds pipelines that it would be given now, so that none comes into two files."""
+    for path in sorted([*folder.glob("plans-[0-9]*.npz"), *folder.glob("plans-[0-9]*.journal")]):
+        shards = [Shard.load(path)] if path.suffix == ".npz" else map(Shard.from_bytes, Journal(path).entries)
+        first = int(path.stem.removeprefix("plans-")) * per_shard
+        own = {generated.name_of(split, number) for number in range(first, first + per_shard)}
+        others = [name for shard in shards for name in shard.results if name not in own]
+        if others:
+            raise FormatError(
+                f"{path} holds {others[0]}, which another file would with per_shard={per_shard}. Collect into another "
+                "folder, or with the per_shard of before"
+            )
 
 
 def _complete(

@@ -17,10 +17,11 @@ def load_split(folder: Path, split: Literal["train", "validation"]) -> list[Taug
     Raises:
         InvalidParameter: there are none.
         FormatError: a shard is damaged, was made under other conditions than now or than the others, or holds pipelines
-            of another split.
+            of another split or of another shard.
     """
     paths = sorted((folder / split).glob("plans-*.npz"))
     problems = list[TaughtProblem]()
+    found_in = dict[str, Path]()
     origin: Origin | None = None
     for path in paths:
         shard = Shard.load(path)
@@ -29,6 +30,12 @@ def load_split(folder: Path, split: Literal["train", "validation"]) -> list[Taug
         for problem in shard.problems:
             if not problem.name.startswith(generated.name_of(split, 0)[:-1]):
                 raise FormatError(f"{path} holds {problem.name}, which is not of the {split} split. Remove the file")
+            if problem.name in found_in:
+                raise FormatError(
+                    f"{path} holds {problem.name}, which {found_in[problem.name]} holds, too. Remove the file, and collect "
+                    "what is missing then"
+                )
+            found_in[problem.name] = path
         problems += shard.problems
     if not problems:
         raise InvalidParameter(

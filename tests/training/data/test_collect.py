@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from halidegym.envs.pipelines import generated
 from halidegym.native._core import FormatError
 from halidegym.training.data import collect as collecting
 from halidegym.training.data.collect import DataSettings, collect
+from halidegym.training.data.journal import Journal
 from halidegym.training.data.shard import Shard, Skipped, TaughtProblem
 from halidegym.training.data.teacher import TeacherSettings, teach
 from halidegym.training.settings import load_settings, parse_settings
@@ -149,6 +151,26 @@ def test_files_of_other_settings_or_cut_short_are_refused(collected: Path, tmp_p
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(FormatError, match=f"{path}: The shard is cut short"):
         list(collect(SETTINGS, tmp_path, workers=1))
+
+
+@pytest.mark.parametrize("per_shard", [3, 5])
+def test_no_pipeline_comes_into_two_files(collected: Path, tmp_path: Path, per_shard: int) -> None:
+    shutil.copytree(collected, tmp_path / "data")
+    before = files(tmp_path / "data")
+    others = parse_settings(DataSettings, {**CONTENT, "per_shard": per_shard}, "a test")
+    with pytest.raises(
+        FormatError, match=f"holds random-train-v1/[34], which another file would with per_shard={per_shard}"
+    ):
+        list(collect(others, tmp_path / "data", workers=1))
+    assert files(tmp_path / "data") == before
+
+
+def test_a_journal_of_another_per_shard_is_refused_too(collected: Path, tmp_path: Path) -> None:
+    (tmp_path / "train").mkdir()
+    Journal(tmp_path / "train/plans-00000.journal").append((collected / "train/plans-00000.npz").read_bytes())
+    others = parse_settings(DataSettings, {**CONTENT, "pipelines": {"random-train-v1": 5}, "per_shard": 2}, "a test")
+    with pytest.raises(FormatError, match=r"plans-00000.journal holds random-train-v1/[23]"):
+        list(collect(others, tmp_path, workers=1))
 
 
 def test_shipped_settings_are_in_order() -> None:

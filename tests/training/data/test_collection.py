@@ -48,6 +48,7 @@ def test_without_plans_the_remedy_is_named(tmp_path: Path) -> None:
     [
         (shard(1, split="test"), "plans-00001.npz holds random-test-v1/1, which is not of the train split"),
         (shard(1, split="validation"), "holds random-validation-v1/1"),
+        (shard(1, 0), "plans-00001.npz holds random-train-v1/0, which .*plans-00000.npz holds, too"),
         (shard(1, origin=dataclasses.replace(ORIGIN, parallelism=8)), "plans-00001.npz .* parallelism 8 instead of 16"),
         (shard(1, origin=dataclasses.replace(ORIGIN, halide_version="20")), "halide_version '20' instead of"),
     ],
