@@ -41,14 +41,26 @@ std::shared_ptr<PositionTree> PositionTrees::tree_of(const SpaceRef &space, doub
     if (const auto known = by_key_.find(key); known != by_key_.end()) {
         trees_.splice(trees_.end(), trees_, known->second);
     } else {
+        drop_unused();
         if (trees_.size() == max_trees) {
-            by_key_.erase({trees_.front()->space().get(), trees_.front()->reference_cost()});
-            trees_.pop_front();
+            drop(trees_.begin());
         }
         trees_.push_back(std::make_shared<PositionTree>(space, reference_cost, bytes_in_use_));
         by_key_.emplace(key, std::prev(trees_.end()));
     }
     return trees_.back();
+}
+
+void PositionTrees::drop_unused() {
+    for (auto tree = trees_.begin(); tree != trees_.end();) {
+        const bool is_unused = tree->use_count() == 1 && (*tree)->space().use_count() == 1;
+        tree = is_unused ? drop(tree) : std::next(tree);
+    }
+}
+
+PositionTrees::Trees::iterator PositionTrees::drop(Trees::iterator tree) {
+    by_key_.erase({(*tree)->space().get(), (*tree)->reference_cost()});
+    return trees_.erase(tree);
 }
 
 std::unique_ptr<Workbench> PositionTrees::take_bench() {

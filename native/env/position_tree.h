@@ -97,6 +97,11 @@ private:
     using Key = std::pair<const Space *, double>;  // a tree keeps its space
     using Trees = std::list<std::shared_ptr<PositionTree>>;
 
+    // Those whose spaces nobody else has, positions of theirs included: nobody can ask for them again. So problems that
+    // are drawn once leave nothing behind.
+    void drop_unused();
+    Trees::iterator drop(Trees::iterator tree);
+
     std::mutex mutex_;
     std::shared_ptr<std::atomic<size_t>> bytes_in_use_ = std::make_shared<std::atomic<size_t>>(0);
     std::vector<std::unique_ptr<Workbench>> benches_;

@@ -19,6 +19,7 @@ import pipelines_for_tests
 from episodes_for_tests import TARGET, Policy, bare, digest, make, outcome, play, random_policy
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
+from halidegym.envs.problems.rules import Rules
 from halidegym.envs.rewards import DEAD_END_SPEEDUP
 from halidegym.native import _core
 from halidegym.native.weights import builtin_weights, weights_hash
@@ -194,6 +195,20 @@ def growth(env: gym.Env[Any, Any], warm_up: int, episodes: int) -> int:
 
 def test_memory_stays_flat() -> None:
     assert growth(make(max_decisions=128), 100, 300) < 4_000_000
+
+
+def test_problems_that_are_met_once_leave_nothing_behind() -> None:
+    problem = bare("harris").problem
+    env = _core.Environment(bare("harris").observation_shape)
+
+    def meet(count: int) -> None:
+        for _ in range(count):
+            env.start(Rules().space(problem).initial_state())
+
+    meet(100)
+    before = resident_bytes()
+    meet(300)
+    assert resident_bytes() - before < 2_000_000
 
 
 @pytest.mark.slow
