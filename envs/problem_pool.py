@@ -83,7 +83,7 @@ class _Turn:
     """Of one thread at a time, in the order in which they come: a plain lock can go to the same thread again and again."""
 
     def __init__(self) -> None:
-        self._next, self._now = threading.Lock(), threading.Lock()
+        self._next, self._now = threading.Lock(), threading.RLock()  # who has it may fork, too
 
     def begin(self) -> None:
         with self._next:

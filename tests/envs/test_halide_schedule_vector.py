@@ -251,28 +251,6 @@ def test_members_of_a_group_share_the_pipeline_of_each_episode() -> None:
     assert len(envs.np_random) == 6
 
 
-def test_members_of_a_group_that_are_reset_when_their_episodes_are_over_go_on_by_themselves() -> None:
-    """Though they may happen to end together, after different numbers of episodes."""
-    envs = make(
-        pipeline=problems("toy_blur", "toy_scan", "toy_diamond"), num_envs=3, group_size=3, autoreset_mode="Disabled"
-    )
-    envs.reset(seed=0)
-    played: list[list[str]] = [[problem.name] for problem in envs.problems]
-    rng, ended_together = np.random.default_rng(0), 0
-    for _ in range(200):
-        _, _, terminated, _, _ = envs.step(rng.integers(0, 60, 3))
-        if terminated.any():
-            ended_together += terminated.all() and len(set(map(len, played))) > 1
-            envs.reset(options={"reset_mask": terminated})
-            for index in np.flatnonzero(terminated):
-                played[index].append(envs.problems[index].name)
-    assert ended_together > 0
-    shortest = min(map(len, played))
-    assert len({tuple(names[:shortest]) for names in played}) == 1
-    envs.reset()  # begins anew together
-    assert len({problem.name for problem in envs.problems}) == 1
-
-
 # Bad input
 
 
