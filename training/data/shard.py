@@ -78,10 +78,14 @@ class TaughtProblem:
 
 
 def digest(problems: Iterable[TaughtProblem]) -> str:
-    """SHA-256 of problems and of all that is known of them."""
+    """SHA-256 of problems and of all that is known of them, whatever their Funcs are called.
+
+    Halide numbers names that a process has had before, so a collection that went on after a kill has other names.
+    """
     sha = hashlib.sha256()
     for problem in problems:
-        sha.update(repr(dataclasses.replace(problem, problem=b"")).encode() + problem.problem)
+        sha.update(repr(dataclasses.replace(problem, problem=b"")).encode())
+        sha.update(_core.Problem.from_bytes(problem.problem).identity_bytes())
     return sha.hexdigest()
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pipelines_for_tests
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import FormatError
 from halidegym.training.data.origin import Origin
-from halidegym.training.data.shard import Shard, Skipped, TaughtPlan, TaughtProblem
+from halidegym.training.data.shard import Shard, Skipped, TaughtPlan, TaughtProblem, digest
 
 ORIGIN = Origin("21.0.0", "de08", "x86-64-linux", 16, 1)
 SHARD = Shard(
@@ -119,3 +121,14 @@ def test_another_origin_is_told_by_what_differs() -> None:
         FormatError, match=r"plans.npz .* target 'x86-64-linux' instead of 'arm-64-linux'; parallelism 16"
     ):
         ORIGIN.check(other, "plans.npz")
+
+
+def test_names_that_a_process_numbers_are_no_part_of_the_digest() -> None:
+    def taught(pipeline: str, cost: float) -> TaughtProblem:
+        problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL[pipeline](), parallelism=2, name=pipeline)
+        return TaughtProblem("p", problem.native.to_bytes(), 2.0, 1.0, (TaughtPlan(cost, (0,), "beam", 1.0),))
+
+    first, again = taught("blur", 1.0), taught("blur", 1.0)
+    assert first.problem != again.problem
+    assert digest([first]) == digest([again])
+    assert len({digest([first]), digest([taught("blur", 1.5)]), digest([taught("hist", 1.0)])}) == 3
