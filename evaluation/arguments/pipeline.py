@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -129,19 +130,32 @@ def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:
 def _load_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InvalidParameter(f"There is no file {path}; check the path before the colon")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(_module_name(path), path)
     assert spec is not None and spec.loader is not None, "a .py file has a loader"
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses, typing and pickle look for what belongs to a class
     sys.path.insert(0, str(path.parent.resolve()))  # as `python file.py` does, for the modules next to it
     try:
         spec.loader.exec_module(module)
-    except SyntaxError as error:
-        raise InvalidParameter(f"{error.filename}, line {error.lineno}, is no Python: {error.msg}") from error
-    except SystemExit as ended:
-        raise InvalidParameter(_ended(path)) from ended
+    except BaseException as error:
+        del sys.modules[spec.name]
+        if isinstance(error, SyntaxError):
+            raise InvalidParameter(f"{error.filename}, line {error.lineno}, is no Python: {error.msg}") from error
+        if isinstance(error, SystemExit):
+            raise InvalidParameter(_ended(path)) from error
+        raise
     finally:
         sys.path.pop(0)
     return module
+
+
+def _module_name(path: Path) -> str:
+    """What a file is imported as: by its own name, unless that is another module's."""
+    if path.stem.isidentifier() and path.stem not in sys.modules:
+        found = importlib.util.find_spec(path.stem)
+        if found is None or found.origin == str(path.resolve()):
+            return path.stem
+    return f"{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
 
 
 def _import(name: str) -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import halide as hl
@@ -212,3 +213,30 @@ def test_a_file_that_ends_the_program_is_named(tmp_path: Path, monkeypatch: pyte
     for name in (f"{tmp_path / 'script.py'}", "script"):
         result = halidegym("schedule", f"{name}:build", "--agent", "greedy")
         assert result.exit_code == 2 and f"{name} ends the program (sys.exit) when it is loaded" in result.stderr
+
+
+POSTPONED = """
+from __future__ import annotations
+import pickle
+from dataclasses import dataclass
+import halide as hl
+
+@dataclass(frozen=True)
+class Sizes:
+    width: int = 64
+
+def build():
+    x, f = hl.Var("x"), hl.Func("f")
+    f[x] = x
+    f.set_estimates([(0, pickle.loads(pickle.dumps(Sizes())).width)])
+    return f
+"""
+
+
+@pytest.mark.parametrize("name", ["mine_of_test", "json", "with-hyphen", "gymnasium"])
+def test_a_file_may_have_dataclasses_and_pickle_them(name: str, tmp_path: Path) -> None:
+    """Both look for the module of a class among those that are imported; which other modules are called is no matter."""
+    (tmp_path / f"{name}.py").write_text(POSTPONED)
+    before = sys.modules.get(name)
+    assert load_problem(f"{tmp_path / name}.py:build").num_nodes == 1
+    assert before is None or sys.modules[name] is before
