@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypedDict
 
@@ -45,8 +46,9 @@ class Budget:
         check_number(seconds=self.seconds)
         check_at_least(1, evaluations=self.evaluations, expansions=self.expansions)
         check_at_least(1, measurements=self.measurements)
-        if self.seconds == 0:
-            raise InvalidParameter("seconds=0 allows nothing; give a positive number, or None for no limit")
+        if self.seconds in (0, math.inf):
+            allows = "allows nothing" if self.seconds == 0 else "limits nothing"
+            raise InvalidParameter(f"seconds={self.seconds} {allows}; give a positive number, or None for no limit")
         for name, amount in vars(self).copy().items():  # numbers of other libraries do not fit into the files of plans
             if amount is not None:
                 object.__setattr__(self, name, float(amount) if name == "seconds" else int(amount))

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from halidegym.agents.budget import Budget, EndedBy
 from halidegym.envs.problems.fingerprint import Fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -142,7 +144,7 @@ class Plan:
             **fields,
             "schedule": {"cpp": self.schedule.cpp(), "loop_nest": self.loop_nest},
         }
-        return json.loads(json.dumps(document, default=dataclasses.asdict))  # type: ignore[no-any-return]
+        return json.loads(json.dumps(document, default=plain))  # type: ignore[no-any-return]
 
     def save(self, path: str | Path) -> None:
         """Write the plan as a JSON file."""
@@ -205,6 +207,11 @@ class Plan:
             return plan
         except (KeyError, TypeError, IndexError, InvalidParameter) as error:
             raise _incomplete(path, error) from error
+
+
+def plain(value: Any) -> Any:
+    """What JSON has for a part of a plan; numbers and arrays of NumPy are what an agent of one's own may well put there."""
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else dataclasses.asdict(value)
 
 
 def _check_numbers(plan: Plan) -> None:

@@ -199,3 +199,25 @@ class Forgetful(BeamSearch):
 def test_an_agent_that_returns_none_is_named(problem: SchedulingProblem) -> None:
     with pytest.raises(InvalidParameter, match=r"Forgetful\.search returned None; let it return the Plan"):
         Forgetful().plan(problem)
+
+
+def test_numbers_of_numpy_can_be_saved(plan: Plan, problem: SchedulingProblem, tmp_path: Path) -> None:
+    """As an agent of one's own has them: actions are drawn by its generators, or are an `argmin`."""
+    candidates = tuple(dataclasses.replace(c, actions=tuple(np.array(c.actions))) for c in plan.candidates)
+    of_numpy = dataclasses.replace(
+        plan, candidates=candidates, evaluations=np.int64(plan.evaluations or 0), cost=np.float64(plan.cost or 0)
+    )
+    of_numpy.save(tmp_path / "plan.json")
+    assert Plan.load(tmp_path / "plan.json", problem) == plan
+
+
+def test_a_seed_of_numpy_is_an_integer(problem: SchedulingProblem, tmp_path: Path) -> None:
+    plan = RandomSearch(num_schedules=2).plan(problem, seed=np.int64(3))  # type: ignore[arg-type]
+    assert type(plan.seed) is int
+    plan.save(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize(("seconds", "reason"), [(0, "allows nothing"), (math.inf, "limits nothing")])
+def test_seconds_that_are_no_budget_are_refused(seconds: float, reason: str) -> None:
+    with pytest.raises(InvalidParameter, match=f"seconds={seconds} {reason}; give a positive number, or None"):
+        Budget(seconds=seconds)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from halidegym.agents.agent import Agent
-from halidegym.agents.plan import Candidate, Improvement
+from halidegym.agents.plan import Candidate, Improvement, plain
 from halidegym.agents.planners.dynamic_programming import DynamicProgramming
 from halidegym.agents.spaces import SpaceSolution
 from halidegym.envs.timing.machine import this_machine
@@ -98,7 +98,7 @@ class _Transform:
             "run_time": None,
             "fingerprint": {"problem_hash": self.hash, "order": order, "lanes": lanes},
         }
-        document = json.loads(json.dumps(plan, default=dataclasses.asdict))
+        document = json.loads(json.dumps(plan, default=plain))
         return Solution(self.hash, self._key(found.state.text), document)
 
     def verify(self, found: Solution, agent: Agent | None, again: bool) -> bool:
