@@ -11,6 +11,7 @@ from typing import Any
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.budget import Budget
+from halidegym.agents.interrupts import interruptible
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import AnySpace, SpaceSolution
@@ -65,7 +66,8 @@ class NativeSearch(Agent):
         measure: Callable[[Any], float] | None = None,
     ) -> SpaceSolution:
         """Do what `solve` does; see `Agent.search_space`."""
-        return self._solution(seed, self._search(space, budget, seed, on_progress))
+        with interruptible(on_progress) as go_on:
+            return self._solution(seed, self._search(space, budget, seed, go_on))
 
     @abstractmethod
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:

@@ -48,7 +48,10 @@ class SearchSpace(Protocol):
         """Return the state after one of its decisions."""
 
     def cost(self, state: Any) -> float | None:
-        """Return what a complete or partial state costs, the less the better; None if it is not acceptable after all."""
+        """Return what a complete or partial state costs, the less the better; None if it is not acceptable after all.
+
+        An answer of None is not counted as an evaluation.
+        """
 
 
 AnySpace: TypeAlias = Space | SyntheticTree | TransformSpace | SearchSpace
@@ -68,7 +71,7 @@ class SpaceSolution:
         candidates: complete states that the search came by, as decisions; `state` is the first one, the fastest if the
             agent measured, and the others follow by cost.
         pass_costs: per pass of a multi-pass search, the cost of its result as the search compared it.
-        evaluations: how often a cost was asked for.
+        evaluations: how often a cost was asked for, and there was one.
         distinct_evaluations: how many of these costs were computed, the others being known from an earlier pass.
         expansions: states expanded.
         forwards: states that went through a learned network.

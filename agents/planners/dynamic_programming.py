@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Any, Protocol
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.budget import Budget, EndedBy
+from halidegym.agents.interrupts import interruptible
 from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import AnySpace, SpaceSolution
@@ -82,7 +84,10 @@ class DynamicProgramming(Agent):
         on_progress: OnProgress | None = None,
         measure: Callable[[Any], float] | None = None,
     ) -> SpaceSolution:
-        """Do what `solve` does; see `Agent.search_space`. Budgets end it with what is best by the model for the rest."""
+        """Do what `solve` does; see `Agent.search_space`.
+
+        Budgets, Ctrl-C and the callback end it with what is best by the model for the rest.
+        """
         if not isinstance(space, TransformSpace):
             raise InvalidParameter(
                 f"{self.name} needs a TransformSpace, not a {type(space).__name__}: other spaces have no problems that are "
@@ -90,20 +95,23 @@ class DynamicProgramming(Agent):
             )
         start = time.perf_counter()
         ways: list[str] = []
-        evaluations = 0
+        evaluations = expansions = 0
         ended_by: EndedBy = "finished"
-        for index in range(space.num_problems):
-            candidates = self._candidates(space, index, ways)
-            if ended_by == "finished" and budget.is_used_up(
-                seconds=time.perf_counter() - start, evaluations=evaluations, measurements=evaluations
-            ):
-                ended_by = "budget"
-            if len(candidates) == 1:
-                ways.append(candidates[0])
-                continue
-            times = self._times(space, index, candidates, seed, by_model=ended_by == "budget")
-            evaluations += len(candidates) if ended_by == "finished" else 0
-            ways.append(candidates[times.index(min(times))])
+        with interruptible(on_progress) as go_on:
+            for index in range(space.num_problems):
+                spent = {"evaluations": evaluations, "expansions": expansions, "measurements": evaluations}
+                if ended_by == "finished" and not go_on(0, index, evaluations, expansions, math.inf):
+                    ended_by = "interrupt"
+                elif ended_by == "finished" and budget.is_used_up(seconds=time.perf_counter() - start, **spent):
+                    ended_by = "budget"
+                expansions += ended_by == "finished"
+                candidates = self._candidates(space, index, ways)
+                if len(candidates) == 1:
+                    ways.append(candidates[0])
+                    continue
+                times = self._times(space, index, candidates, seed, by_model=ended_by != "finished")
+                evaluations += len(candidates) if ended_by == "finished" else 0
+                ways.append(candidates[times.index(min(times))])
         state = space.state(ways[-1])
         cost = space.cost(state)
         seconds = time.perf_counter() - start
@@ -118,10 +126,10 @@ class DynamicProgramming(Agent):
             pass_costs=(),
             evaluations=evaluations,
             distinct_evaluations=evaluations,
-            expansions=space.num_problems,
+            expansions=expansions,
             forwards=0,
             seconds=seconds,
-            history=(Improvement(seconds, evaluations, space.num_problems, cost),),
+            history=(Improvement(seconds, evaluations, expansions, cost),),
             ended_by=ended_by,
         )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from halidegym.agents.budget import Budget
+from halidegym.agents.interrupts import interruptible
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.progress import OnProgress, progress_bar
@@ -108,7 +109,8 @@ class MCTS(NativeSearch):
         iterations: simulations per tree and decision; None for no limit.
         seconds_per_decision: wall-clock time per decision, which all trees share: with fewer threads than trees each
             gets a part of it. None for no limit.
-        selection: the formula that a tree explores by: a name out of `SELECTIONS`, or parameters.
+        selection: the formula that a tree explores by: a name out of `SELECTIONS`, or parameters. All but "success_rate"
+            need positive costs.
         exploration: C_p, the weight of the formula's bonus.
         winner: what decides: the "best" schedule, or the child with the best "average" cost.
         epsilon: probability of a greedy step in the simulations of the other trees where they repeat nothing (the paper
@@ -250,7 +252,8 @@ class MCTS(NativeSearch):
         if measure is None:
             raise InvalidParameter("measured=True, but only schedules can be timed; give solve a measure of the states")
         run_times = _RunTimes(measure, budget.measurements)
-        result = self.run(space, budget, seed, on_progress, run_times)
+        with interruptible(on_progress) as go_on:
+            result = self.run(space, budget, seed, go_on, run_times)
         return _fastest_first(self._solution(seed, result), result, run_times)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> MctsResult:

@@ -78,8 +78,13 @@ public:
 
     Children children(const State &state) const {
         const pybind11::gil_scoped_acquire gil;
+        const pybind11::object listed = call("decisions", state.get());
+        if (!pybind11::hasattr(listed, "__iter__")) {
+            throw InvalidParameter("the search space's decisions() returned " + std::string(pybind11::repr(listed)) +
+                                   ", which cannot be iterated over; return a list, empty in a dead end");
+        }
         std::vector<Decision> decisions;
-        for (const auto decision : call("decisions", state.get())) {
+        for (const auto decision : listed) {
             decisions.emplace_back(pybind11::reinterpret_borrow<pybind11::object>(decision));
         }
         return {*this, state, std::move(decisions)};

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +139,58 @@ def test_the_examples_of_the_documentation() -> None:
         exec(block, names)
     assert (names["solution"].cost, names["solution"].state) == (12, (0, 1, 0, 1))
     assert len(blocks) == 2
+
+
+class _Interrupted(PythonTree):
+    """Ctrl-C comes while a cost is computed, so many times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__(SyntheticTree(branching=3, depth=5, delta=10, seed=1))
+        self._left = times
+
+    def cost(self, state: Any) -> float | None:
+        if self.is_complete(state) and self._left > 0:
+            self._left -= 1
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.06)  # longer than a search goes on without looking
+        return super().cost(state)
+
+
+@pytest.mark.parametrize("planner", [TAG(), RandomSearch(), MCTS(trees=1, greedy_trees=0, threads=1)], ids=repr)
+def test_ctrl_c_in_a_method_of_the_space_keeps_the_best_so_far(planner: NativeSearch) -> None:
+    solution = planner.solve(_Interrupted(times=1), evaluations=10**6)
+    assert (solution.ended_by, len(solution.actions)) == ("interrupt", 5)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_ctrl_c_is_not_held_back() -> None:
+    class Endless(_Interrupted):
+        def is_complete(self, state: Any) -> bool:
+            os.kill(os.getpid(), signal.SIGINT)
+            return False
+
+    with pytest.raises(KeyboardInterrupt):
+        RandomSearch().solve(Endless(times=0))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("selection", ["mean_cost", "mean_inverse", "ucb", "best_cost"])
+def test_tree_search_by_inverse_costs_refuses_those_that_are_not_positive(selection: str) -> None:
+    class Shifted(PythonTree):
+        def cost(self, state: Any) -> float | None:
+            cost = super().cost(state)
+            return None if cost is None else cost - 1e6
+
+    shifted = Shifted(SyntheticTree(branching=3, depth=5, delta=10, seed=1))
+    with pytest.raises(InvalidParameter, match="needs positive costs; use selection"):
+        MCTS(trees=1, iterations=5, selection=selection).solve(shifted)
+    assert MCTS(trees=1, iterations=5, selection="success_rate").solve(shifted).cost < 0
+
+
+def test_decisions_that_are_none_are_refused_in_a_sentence() -> None:
+    class NoDecisions(PythonTree):
+        def decisions(self, state: Any) -> Any:
+            return None
+
+    with pytest.raises(InvalidParameter, match=r"decisions\(\) returned None.*return a list"):
+        TAG().solve(NoDecisions(SyntheticTree(seed=1)))

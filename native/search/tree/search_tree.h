@@ -176,6 +176,9 @@ void SearchTree<S>::finish_iteration(const Iteration &iteration, std::optional<d
     if (iteration.simulation.needs_cost()) {
         evaluations_++;
     }
+    if (cost) {
+        options_.policy.require_fitting(*cost);
+    }
     const bool success = cost && *cost < cost_to_beat_;
     if (success && num_moves_ == 0) {
         cost_to_beat_ = *cost;

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 
+#include "problem/error.h"
 #include "search/parameters.h"
 
 namespace halidegym {
@@ -90,6 +92,15 @@ struct TreePolicy {
             return unit / child.best_cost;
         default:
             return static_cast<double>(child.successes) / child.outcomes;
+        }
+    }
+
+    // All values but the success rate have inverse costs: with others than positive ones, the worst would be preferred.
+    void require_fitting(double cost) const {
+        if (value != Value::SuccessRate && !(cost > 0)) {
+            throw InvalidParameter("a state costs " + std::to_string(cost) +
+                                   ", but this selection needs positive costs; use selection=\"success_rate\", or TAG, "
+                                   "which only rank them");
         }
     }
 

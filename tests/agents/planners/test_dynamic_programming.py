@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from halidegym.agents import DynamicProgramming
+from halidegym.agents.budget import Budget
 from halidegym.native._core import InvalidParameter, SyntheticTree, TransformProblem, TransformSpace
 
 
@@ -105,3 +108,27 @@ def test_other_spaces_are_refused() -> None:
         DynamicProgramming().solve(SyntheticTree())
     with pytest.raises(InvalidParameter, match="problem 99"):
         TransformSpace(2).choices(99)
+
+
+@pytest.mark.parametrize("limit", ["evaluations", "expansions"])
+def test_each_budget_ends_it(limit: str) -> None:
+    space = TransformSpace(1024)
+    whole, found = DynamicProgramming().solve(space), DynamicProgramming().solve(space, **{limit: 20})
+    assert (whole.expansions, whole.ended_by, found.ended_by) == (space.num_problems, "finished", "budget")
+    assert found.expansions <= 20
+    assert found.evaluations < whole.evaluations
+
+
+def test_a_callback_and_ctrl_c_leave_the_rest_to_the_model() -> None:
+    space, budget = TransformSpace(64), Budget()
+    found = DynamicProgramming().search_space(space, budget, 0, lambda _pass, depth, *_: depth < 5)
+    assert (found.ended_by, found.expansions) == ("interrupt", 5)
+
+    class Interrupted(_Counted):
+        def race_ways(self, problem: Any, ways: Any, **settings: Any) -> list[list[float]]:
+            os.kill(os.getpid(), signal.SIGINT)
+            return super().race_ways(problem, ways, **settings)
+
+    timer = Interrupted()
+    found = DynamicProgramming(timer=timer).solve(space)
+    assert (found.ended_by, len(timer.asked), found.cost) == ("interrupt", 1, space.cost(found.state))
