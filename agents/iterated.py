@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.budget import Budget
-from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress, progress_bar
+from halidegym.agents.reference import Reference
 from halidegym.agents.rounds import Found, Round, Rounds, Searches, cost_of, merge_candidates
 from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -43,7 +43,8 @@ class IteratedSearch(Agent):
     comes on top.
 
     Attributes:
-        agent: the planner. It should depend on its seed: `BeamSearch` does with a ``random_dropout`` below 100.
+        agent: the planner, or an agent of your own whose plans have a cost and candidates. It should depend on its seed:
+            `BeamSearch` does with a ``random_dropout`` below 100.
         rounds: how often to run it if `plan` is given no budget of seconds, evaluations or expansions.
         workers: rounds that go on at a time. Counts are divided among them.
         measured: how many schedules to time in the end; 0 to go by the cost.
@@ -52,7 +53,7 @@ class IteratedSearch(Agent):
             returns the best of the rounds that are over, and spaces are not searched, but problems.
     """
 
-    agent: NativeSearch
+    agent: Agent
     rounds: int = 8
     workers: int = 1
     measured: int = 0
@@ -60,8 +61,11 @@ class IteratedSearch(Agent):
     backend: Literal["threading", "ray"] = field(default="threading", repr=False)  # which changes nothing of the plan
 
     def __post_init__(self) -> None:
-        if not isinstance(self.agent, NativeSearch):
-            raise InvalidParameter(f"Cannot repeat {self.agent!r}; give a planner such as RandomSearch() or MCTS()")
+        if not isinstance(self.agent, Agent) or isinstance(self.agent, Reference):
+            raise InvalidParameter(
+                f"Cannot repeat {self.agent!r}; give a planner such as RandomSearch(), which suites write as "
+                "{agent: RandomSearch}, or an agent of your own"
+            )
         check_at_least(1, rounds=self.rounds, workers=self.workers)
         check_at_least(0, measured=self.measured)
         if self.measured > 0 and self.agent.measures:

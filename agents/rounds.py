@@ -20,7 +20,8 @@ from halidegym.agents.plan import Candidate, Improvement, Plan
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import OutOfResources
+from halidegym.native._core import InvalidParameter, OutOfResources
+from halidegym.native.checks import shown
 
 _MAX_CANDIDATES = 32
 _STARTUP_BYTES = 16 << 20
@@ -147,7 +148,7 @@ class Rounds(Generic[Found]):
 
         # The first round is the search without iterations.
         seed = self._seed if index == 0 else int(np.random.SeedSequence([self._seed, index]).generate_state(1)[0])
-        return self._run_round(index, budget, seed, go_on)
+        return _with_cost(self._run_round(index, budget, seed, go_on))
 
     def _start(self, batch: range, share: Budget, on_progress: OnProgress | None) -> list[Future[Found]]:
         running: list[Future[Found]] = []
@@ -253,6 +254,20 @@ def merge_candidates(winner: Found, rounds: Sequence[Found]) -> tuple[Candidate,
     others: dict[tuple[int, ...], Candidate] = {c.actions: c for found in rounds for c in found.candidates}
     first = others.pop(winner.actions)
     return (first, *sorted(others.values(), key=lambda candidate: candidate.cost))[:_MAX_CANDIDATES]
+
+
+def _with_cost(found: Found) -> Found:
+    """Return what a round found, if rounds can be compared by it; those of somebody's own agent may have anything."""
+    if not isinstance(found, Plan | SpaceSolution):
+        raise InvalidParameter(
+            f"The search of a round returned {shown(found)}; let it return a Plan, or a SpaceSolution"
+        )
+    if found.cost is None or not found.candidates:
+        raise InvalidParameter(
+            f"A round of {found.agent} has {'no candidates' if found.cost is not None else 'no cost'}, and rounds are "
+            "compared by the costs of theirs; repeat an agent whose plans have a cost and candidates"
+        )
+    return found
 
 
 def cost_of(found: Plan | SpaceSolution) -> float:

@@ -9,24 +9,27 @@ import signal
 import threading
 import time
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 import pipelines_for_tests
+from halidegym.agents.agent import Agent
+from halidegym.agents.budget import Budget
 from halidegym.agents.iterated import IteratedSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.mcts import MCTS
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
+from halidegym.agents.progress import OnProgress
 from halidegym.agents.reference import Adams2019
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes import confined
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
-from halidegym.envs.timing.timers import RecordingTimer, Replay, Unrecorded
+from halidegym.envs.timing.timers import RecordingTimer, Replay, Timer, Unrecorded
 from halidegym.native._core import InvalidParameter, SearchExhausted, SyntheticTree
 from oracle.builder_problem import SSE_AVX2
 from search_spaces_for_tests import PythonTree
@@ -251,7 +254,7 @@ def test_parameters_are_checked() -> None:
         with pytest.raises(InvalidParameter, match=next(iter(arguments))):
             IteratedSearch(agent, **arguments)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="planner"):
-        IteratedSearch(Adams2019())  # type: ignore[arg-type]
+        IteratedSearch(Adams2019())
 
 
 def test_iterated_search_is_a_value() -> None:
@@ -259,3 +262,36 @@ def test_iterated_search_is_a_value() -> None:
     assert pickle.loads(pickle.dumps(agent)) == agent
     assert agent != IteratedSearch(TAG())
     assert "TAG(" in repr(agent)
+
+
+@dataclass(frozen=True)
+class Own(Agent):
+    """An agent that is none of the package's."""
+
+    plans: Literal["whole", "without cost", "without candidates", "none"] = "whole"
+
+    def search(
+        self,
+        problem: SchedulingProblem,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        timer: Timer | None = None,
+    ) -> Plan:
+        plan = RandomSearch(num_schedules=1).search(problem, budget, seed, on_progress, timer)
+        if self.plans == "none":
+            return None  # type: ignore[return-value]
+        return replace(
+            plan,
+            cost=None if self.plans == "without cost" else plan.cost,
+            candidates=() if self.plans == "without candidates" else plan.candidates,
+        )
+
+
+def test_an_agent_of_ones_own_is_repeated(mm: SchedulingProblem) -> None:
+    plan = IteratedSearch(Own(), rounds=5).plan(mm, seed=1)
+    assert len(plan.pass_costs) == 5
+    assert plan.cost == min(plan.pass_costs) < max(plan.pass_costs)
+    for plans, message in (("without cost", "no cost"), ("without candidates", "no candidates"), ("none", "returned")):
+        with pytest.raises(InvalidParameter, match=message):
+            IteratedSearch(Own(plans)).plan(mm)  # type: ignore[arg-type]
