@@ -18,6 +18,7 @@ from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.rollouts import measure_ensemble, measure_rollouts
+from halidegym.native.checks import check_positive
 
 
 @click.command()
@@ -50,6 +51,7 @@ def rollouts(
     that build all children of every state on the way, as tree search was first published on this space. Threads must
     have cores of their own to be compared.
     """
+    check_positive(seconds=seconds)
     chosen = [*names, *(pipelines.names("papers-v1") if all_pipelines else [])]
     if not chosen:
         raise click.UsageError("Give at least one PIPELINE, or --all.")

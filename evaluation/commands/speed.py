@@ -24,6 +24,7 @@ from halidegym.evaluation.parity.speed import SIDES, compare_speed
 from halidegym.evaluation.studies import environment_speed, search_speed
 from halidegym.evaluation.studies.allocations import count_allocations
 from halidegym.native._core import Space
+from halidegym.native.checks import check_positive
 
 _NAMES = (
     *("harris", "unsharp", "conv_layer", "mat_mul", "hist", "iir_blur"),
@@ -265,6 +266,7 @@ def speed(
     and simulations are beside evaluations of a beam of 4 with one pass. The exit status is 1 if a cost or a number of
     evaluations is not the plugin's.
     """
+    check_positive(seconds=seconds)
     console = output_console()
     differences: list[str] = []
     chosen, pipelines = parts or tuple(_PARTS), names or _NAMES

@@ -44,8 +44,8 @@ public:
                 throw pybind11::error_already_set();
             }
             stopped_ = !on_progress_.is_none() &&
-                       !pybind11::cast<bool>(on_progress_(progress.pass, progress.depth, progress.evaluations,
-                                                          progress.expansions, progress.best_cost));
+                       !pybind11::bool_(on_progress_(progress.pass, progress.depth, progress.evaluations,
+                                                     progress.expansions, progress.best_cost));
         } catch (const pybind11::error_already_set &error) {
             if (!error.matches(PyExc_KeyboardInterrupt)) {
                 throw;

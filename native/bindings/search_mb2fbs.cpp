@@ -20,11 +20,13 @@ struct PythonPriority {
 
     double operator()(double cost, int depth, const Mb2fbsAim &aim) const {
         const py::gil_scoped_acquire gil;
-        const double value = py::cast<double>(function.get()(cost, depth, aim.cost, aim.depth));
-        if (std::isnan(value)) {
-            throw InvalidParameter("priority returned nan; return a number, the larger the earlier");
+        const py::object returned = function.get()(cost, depth, aim.cost, aim.depth);
+        py::detail::make_caster<double> value;
+        if (!value.load(returned, /*convert=*/true) || std::isnan(py::detail::cast_op<double>(value))) {
+            throw InvalidParameter("priority returned " + std::string(py::repr(returned)) +
+                                   "; return a number, the larger the earlier");
         }
-        return value;
+        return py::detail::cast_op<double>(value);
     }
 };
 

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings/native_work.h"
+#include "bindings/options.h"
 #include "bindings/topics.h"
 #include "bindings/values.h"
 #include "problem/error.h"
@@ -40,8 +41,10 @@ void bind_synthetic_tree(py::module_ &m) {
     def_copies(node);
 
     py::class_<SyntheticTree> tree(m, "SyntheticTree", "A random tree with the exact optimum known.");
-    tree.def(py::init([](int branching, int depth, double delta, uint64_t seed) {
-                 return SyntheticTree({branching, depth, delta, seed});
+    tree.def(py::init([](const py::object &branching, const py::object &depth, const py::object &delta,
+                         const py::object &seed) {
+                 return SyntheticTree({parameter<int>("branching", branching), parameter<int>("depth", depth),
+                                       parameter<double>("delta", delta), parameter<uint64_t>("seed", seed)});
              }),
              py::kw_only(), py::arg("branching") = defaults.branching, py::arg("depth") = defaults.depth,
              py::arg("delta") = defaults.delta, py::arg("seed") = defaults.seed)

@@ -135,3 +135,11 @@ def test_each_reset_draws_a_tree() -> None:
     seeds = [env.reset(seed=seed)[0].tolist() and env.tree.seed for seed in (1, None, 1, None)]
     assert seeds[:2] == seeds[2:]
     assert seeds[0] != seeds[1]
+
+
+@pytest.mark.parametrize(
+    "given", [{"seed": -1}, {"seed": 2**64}, {"seed": 1.5}, {"branching": "4"}, {"delta": None}], ids=str
+)
+def test_arguments_that_are_none_are_named(given: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameter, match=f"^{next(iter(given))}=.* is out of range; give "):
+        SyntheticTree(**given)

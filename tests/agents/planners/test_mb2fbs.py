@@ -126,6 +126,8 @@ def test_an_error_in_a_priority_arrives() -> None:
         MB2FBS(priority=broken).solve(SyntheticTree())
     with pytest.raises(InvalidParameter, match="nan"):
         MB2FBS(priority=lambda *_: float("nan")).solve(SyntheticTree())
+    with pytest.raises(InvalidParameter, match="priority returned 'high'; return a number"):
+        MB2FBS(priority=lambda *_: "high").solve(SyntheticTree())  # type: ignore[return-value, arg-type]
 
 
 def test_expansions_are_counted_by_depth(harris: SchedulingProblem) -> None:

@@ -95,3 +95,10 @@ def test_growth_is_relative_to_the_smallest(monkeypatch: pytest.MonkeyPatch) -> 
     lines = [line.split() for line in result.output.splitlines() if "that of" in line]
     assert [line[1] for line in lines] == ["toy_pointwise", "toy_blur"]
     assert lines[0][-3:] == ["1", "1", "1"]
+
+
+@pytest.mark.parametrize("command", [["speed", "toy_blur"], ["rollouts", "toy_blur"]], ids=lambda command: command[0])
+@pytest.mark.parametrize("seconds", ["0", "nan", "-1"])
+def test_a_rate_needs_some_seconds(command: list[str], seconds: str) -> None:
+    result = CliRunner().invoke(main, [*command, "--seconds", seconds])
+    assert (result.exit_code, f"seconds={float(seconds)} is out of range" in result.output) == (2, True), result.output
