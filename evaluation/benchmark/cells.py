@@ -16,6 +16,7 @@ from halidegym.agents.plan import Improvement
 from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.arguments.agent import load_agent
+from halidegym.evaluation.benchmark.agent_code import agent_code
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.evaluation.benchmark.problems.kind import Problem, Solution
 from halidegym.evaluation.benchmark.suite import AgentSettings, BudgetSettings, Suite
@@ -95,6 +96,7 @@ class CellResult:
         failure: why there is no plan; empty if there is one.
         machine: fingerprint of the machine.
         written: when, in UTC.
+        code: version of the agent, see `agent_code`.
     """
 
     cell: dict[str, Any]
@@ -106,6 +108,7 @@ class CellResult:
     failure: str = ""
     machine: str = ""
     written: str = ""
+    code: str = ""
 
     @property
     def cost(self) -> float | None:
@@ -114,6 +117,11 @@ class CellResult:
             return None
         cost: float | None = self.plan["cost"]
         return cost
+
+    @property
+    def weights(self) -> str | None:
+        """Hash of the weights that the cost is by; None if there is no plan, or another kind of cost."""
+        return None if self.plan is None else self.plan["fingerprint"].get("weights_hash")
 
     def count(self, name: str) -> float | None:
         """A number of the plan, such as its evaluations; None if not counted, or if there is no plan."""
@@ -167,6 +175,7 @@ def run_cell(cell: Cell, budget: dict[str, float], problem: Problem | None = Non
     try:
         problem = problem or kind_of(cell.pipeline).load(cell.pipeline, cell.target, cell.parallelism)
         agent = load_agent(cell.settings.agent, cell.settings.parameters, cell.settings.preset)
+        result = dataclasses.replace(result, code=agent_code(cell.settings))
         found = problem.solve(agent, cell.seed, budget)
         return dataclasses.replace(result, **vars(found), written=_now())
     except Error as error:

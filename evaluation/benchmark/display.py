@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -11,13 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from halidegym.envs.processes.workers import Workers
 from halidegym.evaluation.benchmark.cells import Cell, CellResult
-from halidegym.evaluation.benchmark.engine import run_missing
+from halidegym.evaluation.benchmark.engine import kept_results, outdated_results, run_missing
 from halidegym.evaluation.benchmark.run import Run, begin, locked
 from halidegym.evaluation.benchmark.suite import Suite
 from halidegym.evaluation.benchmark.timings import time_missing
 
 
-def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool = False) -> Run:
+def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool = False, edited: bool = False) -> Run:
     """Run what is missing of a suite in a folder, and show it on the error stream.
 
     Raises:
@@ -28,11 +29,15 @@ def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool =
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         run = begin(folder, suite)
-        with _Display(run, retry) as display:
-            run_missing(run, workers=workers, retry=retry, on_cell=display.cell)
+        with _Display(run, kept_results(run, retry=retry, edited=edited)) as display:
+            run_missing(run, workers=workers, retry=retry, edited=edited, on_cell=display.cell)
             run = Run(folder)
             time_missing(run, display.timing)
     run = Run(folder)
+    for agent in dict.fromkeys(run.cells[name].agent for name in outdated_results(run)):
+        click.echo(
+            f"{agent} has been edited since some of its cells were run. To run these again, add --edited", err=True
+        )
     failed = sum(bool(result.failure) for result in run.results().values())
     click.echo(
         f"{folder}: {len(run.cells)} cells are done{f', {failed} of them failed' if failed else ''}. "
@@ -45,9 +50,9 @@ def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool =
 class _Display:
     """What is going on: a bar on a terminal, and a line a cell elsewhere."""
 
-    def __init__(self, run: Run, retry: bool) -> None:
+    def __init__(self, run: Run, kept: Mapping[str, CellResult]) -> None:
         self._console = Console(stderr=True)
-        self._done = sum(not (retry and result.failure) for result in run.results().values())
+        self._done = len(kept)
         self._total = len(run.cells)
         columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
         self._progress = Progress(*columns, console=self._console, disable=not self._console.is_terminal)

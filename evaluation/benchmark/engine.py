@@ -6,32 +6,46 @@ import statistics
 from collections.abc import Callable
 
 from halidegym.envs.processes.workers import Workers
+from halidegym.evaluation.benchmark.agent_code import has_changed
 from halidegym.evaluation.benchmark.cells import Cell, CellResult
 from halidegym.evaluation.benchmark.lanes import lanes_for
+from halidegym.evaluation.benchmark.one_problem import OneProblem
 from halidegym.evaluation.benchmark.run import Run
 
 OnCell = Callable[[Cell, CellResult, float], None]
 """Called with each cell that is done, what came of it, and about how many seconds the others will take."""
 
 
-def run_missing(run: Run, *, workers: Workers = 1, retry: bool = False, on_cell: OnCell = lambda *_: None) -> None:
+def run_missing(
+    run: Run,
+    *,
+    workers: Workers = 1,
+    retry: bool = False,
+    edited: bool = False,
+    on_cell: OnCell = lambda *_: None,
+) -> None:
     """Run the cells that have no result yet, and write each result as soon as it is there.
 
     Args:
         run: of a folder.
         workers: cells that run at a time.
         retry: run also those that have failed.
+        edited: run also those of agents whose files have been edited since.
         on_cell: see `OnCell`; called from this thread.
 
     Raises:
         OSError: a result cannot be written.
         FormatError: a result that is there is damaged.
-        Error: the Ray cluster cannot be used.
+        Error: the Ray cluster cannot be used; or a pipeline has become another problem since it had results, see
+            `OneProblem`.
     """
-    results = {name: result for name, result in run.results().items() if not (retry and result.failure)}
+    one_problem = OneProblem(run.path)
+    results = kept_results(run, retry=retry, edited=edited)
     missing = {name: cell for name, cell in run.cells.items() if name not in results}
     if not missing:
         return
+    for name, result in results.items():
+        one_problem.add(name, result)
     baselines: dict[str, str] = {}
     for name, cell in run.cells.items():
         if cell.agent == run.suite.baseline:
@@ -43,11 +57,31 @@ def run_missing(run: Run, *, workers: Workers = 1, retry: bool = False, on_cell:
             baseline = baselines[cell.pipeline] if cell.budget is not None and cell.budget.needs_baseline else None
             lanes.submit(name, cell, None if baseline is None else results.get(baseline, baseline))
         for name, attempt in lanes.completed():
+            one_problem.add(name, attempt.result)
             attempt.result.save(run.path / name)
             outlook.add(name, attempt.seconds)
             on_cell(run.cells[name], attempt.result, outlook.seconds_left(lanes.count))
     finally:
         lanes.close()
+
+
+def kept_results(run: Run, *, retry: bool, edited: bool) -> dict[str, CellResult]:
+    """The results that are not made again; see `run_missing`."""
+    outdated = outdated_results(run) if edited else {}
+    return {
+        name: result
+        for name, result in run.results().items()
+        if not (retry and result.failure) and name not in outdated
+    }
+
+
+def outdated_results(run: Run) -> dict[str, CellResult]:
+    """Those of agents whose files have been edited since."""
+    return {
+        name: result
+        for name, result in run.results().items()
+        if result.code and has_changed(run.cells[name].settings, result.code)
+    }
 
 
 class _Outlook:

@@ -10,6 +10,8 @@ from typing import Any
 import pydantic
 
 from halidegym.envs import pipelines
+from halidegym.envs.processes.isolated import run_isolated
+from halidegym.envs.sources import load_problem
 from halidegym.evaluation.arguments.agent import load_agent
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.native._core import Error, InvalidParameter
@@ -223,7 +225,7 @@ def with_more_agents(suite: Suite, texts: Sequence[str]) -> Suite:
 
 
 def check_names(suite: Suite) -> None:
-    """Check that there are the agents and pipelines of a suite that is to be run here; makes the agents.
+    """Check that there are the agents, pipelines and target of a suite that is to be run here; makes the agents.
 
     Raises:
         InvalidParameter: one is missing.
@@ -235,6 +237,8 @@ def check_names(suite: Suite) -> None:
             raise InvalidParameter(f"agents.{name}: {error}") from error
     for pipeline in suite.pipelines:
         kind_of(pipeline).check(pipeline)
+    if suite.target != "host":
+        run_isolated(load_problem, "toy_pointwise", target=suite.target)
 
 
 def _times(factor: float | None, unit: str) -> str:

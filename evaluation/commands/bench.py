@@ -23,9 +23,12 @@ from halidegym.evaluation.commands.extras import needs_extra
               help="Cells that run at a time; with budgets of seconds, they disturb each other. Or ray, for the nodes of a "
               "Ray cluster, where cells that look at the clock are alone on their node.")  # fmt: skip
 @click.option("--retry", is_flag=True, help="Run also the cells that have failed before.")
+@click.option("--edited", is_flag=True, help="Run also the cells of agents whose files have been edited since.")
 @needs_extra("bench")
 @needs_extra("ray")
-def bench(suite: str, output: Path | None, agents: tuple[str, ...], workers: Workers, retry: bool) -> None:
+def bench(
+    suite: str, output: Path | None, agents: tuple[str, ...], workers: Workers, retry: bool, edited: bool
+) -> None:
     """Run a SUITE: agents x pipelines x seeds at equal budgets, and time the schedules that they find.
 
     A SUITE is the name of one that is shipped (quick, papers, tuned, learned, optimality, equal-time, equal-time-longer,
@@ -44,6 +47,6 @@ def bench(suite: str, output: Path | None, agents: tuple[str, ...], workers: Wor
     check_names(chosen)
     folder = output or Path("runs") / Path(suite).stem
     try:
-        run_suite(chosen, folder, workers=workers, retry=retry)
+        run_suite(chosen, folder, workers=workers, retry=retry, edited=edited)
     except OSError as error:
         raise Failure(f"Cannot write {error.filename or folder}: {error.strerror}") from error

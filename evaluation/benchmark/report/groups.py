@@ -6,9 +6,11 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from halidegym.envs.timing.measurements import Comparison
 from halidegym.evaluation.benchmark.cells import CellResult
+from halidegym.evaluation.benchmark.one_problem import OneProblem
 from halidegym.evaluation.benchmark.run import Run
 from halidegym.evaluation.benchmark.suite import BudgetSettings
 from halidegym.evaluation.benchmark.timings import PipelineTimings, read_timings, timed_seeds
@@ -49,6 +51,11 @@ class Group:
     def scores(self, agent: str, value: Value) -> Scores:
         """Figures of an agent on the pipelines on which all of its runs have one."""
         return _figures(self.agents[agent], value)
+
+    def has_no_costs(self, agent: str) -> bool:
+        """Whether an agent found schedules, but none with a cost that can be compared."""
+        found = [result for results in self.agents[agent].values() for result in results if result.plan is not None]
+        return bool(found) and all(result.cost is None for result in found)
 
     def cost_ratios(self, agent: str, *, with_failures: bool = False) -> Scores:
         """How many times as cheap as the baseline's the schedules of an agent are, by the cost model.
@@ -134,13 +141,34 @@ def _figures(found: ByPipeline, value: Value) -> Scores:
     }
 
 
+def _comparable(run: Run) -> dict[str, CellResult]:
+    """The results of a run. Those that another cost model rated than the baseline's have no cost here.
+
+    Raises:
+        Error: see `OneProblem`.
+    """
+    results, one_problem = run.results(), OneProblem(run.path)
+    for name, result in results.items():
+        one_problem.add(name, result)
+    weights = {each.weights for each in results.values() if each.cell["agent"] == run.suite.baseline and each.plan}
+    return {
+        name: result if result.plan is None or result.weights in weights else _without_cost(result, result.plan)
+        for name, result in results.items()
+    }
+
+
+def _without_cost(result: CellResult, plan: Mapping[str, Any]) -> CellResult:
+    return replace(result, plan={**plan, "cost": None})
+
+
 def groups_of(run: Run) -> list[Group]:
     """The groups of a run, in the order of its budgets.
 
     Raises:
         FormatError: a file is damaged.
+        Error: results of a pipeline are of different problems.
     """
-    results = run.results()
+    results = _comparable(run)
     budgets: list[BudgetSettings | None] = [
         *dict.fromkeys(cell.budget for cell in run.cells.values() if cell.budget is not None)
     ]

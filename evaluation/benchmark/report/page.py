@@ -56,7 +56,7 @@ def write_report(run: Run, folder: Path, on_step: Callable[[str], None] = lambda
         The path of the HTML file.
 
     Raises:
-        Error: the run has no results to compare, or a library is missing.
+        Error: the run has no results to compare, or results of different problems; or a library is missing.
         FormatError: a file of the run is damaged.
         OSError: a file cannot be written.
     """
@@ -83,11 +83,19 @@ def _write_group(writer: _Writer, group: Group, prefix: str, colours: Mapping[st
     if group.cost_ratios(group.baseline):
         writer.text("### Costs\n\nCost of the baseline / cost, by the cost model.")
         _write_ratios(writer, group, f"{prefix}cost", group.cost_ratios, colours, "cost")
+        apart = [agent for agent in group.agents if group.has_no_costs(agent)]
+        if apart:
+            writer.text(
+                f"Not compared by cost, as another cost model rated them, or none, or for other cores: {', '.join(apart)}."
+            )
         for over in plots.AXES:
             figure = plots.curves(group, over, colours)
             if figure is not None:
                 writer.text(f"#### The best cost so far, over {over}")
-                caption = "Geometric mean over pipelines and seeds, from where on all runs of an agent have a schedule."
+                caption = (
+                    "Geometric mean over pipelines and seeds, from where on all runs of an agent have a schedule; there is "
+                    "none if one of them failed."
+                )
                 writer.plot(f"{prefix}anytime-{over}", figure, caption)
         text = "Geometric mean of the costs / mean expansions a pass, where they are counted."
         writer.text(f"#### Costs and expansions\n\n{text}")

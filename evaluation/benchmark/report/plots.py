@@ -76,8 +76,9 @@ def bars(group: Group, ratios: Mapping[str, Scores], colours: Mapping[str, str],
 def curves(group: Group, over: Axis, colours: Mapping[str, str]) -> Figure | None:
     """Anytime curves: cost of the baseline / best cost so far, geometric mean over pipelines and seeds.
 
-    A curve begins where all runs of the agent have a schedule, and goes on level where they have ended. None if no search
-    has a history, or budgets are in units of what the baseline does not count.
+    A curve begins where all runs of the agent have a schedule, and goes on level where they have ended. An agent of which a
+    run failed has none: it would be that of the pipelines that it copes with. None if no search has a history, or budgets
+    are in units of what the baseline does not count.
     """
     baseline = group.scores(group.baseline, cost_of)
     units = _units(group, over) if group.in_units_of_baseline else dict.fromkeys(baseline, 1.0)
@@ -161,14 +162,18 @@ def _units(group: Group, over: Axis) -> dict[str, float]:
 def _tracks(
     group: Group, agent: str, over: Axis, baseline: Scores, units: Mapping[str, float]
 ) -> list[tuple[list[float], list[float]]]:
-    """The improvements of an agent's runs: places, and the logarithms of the ratios from there on."""
+    """The improvements of an agent's runs: places, and the logarithms of the ratios from there on.
+
+    None if one has none, on a pipeline on which the baseline has a cost.
+    """
     tracks = []
-    for pipeline, results in group.agents[agent].items():
-        for result in results:
-            if pipeline in baseline and result.plan is not None and result.cost is not None and result.plan["history"]:
-                base, steps = statistics.geometric_mean(baseline[pipeline]), result.plan["history"]
-                places = [max(step[over], 1e-9) / units[pipeline] for step in steps]
-                tracks.append((places, [float(np.log(base / step["cost"])) for step in steps]))
+    for pipeline in baseline:
+        for result in group.agents[agent].get(pipeline, ()):
+            if result.plan is None or result.cost is None or not result.plan["history"]:
+                return []
+            base, steps = statistics.geometric_mean(baseline[pipeline]), result.plan["history"]
+            places = [max(step[over], 1e-9) / units[pipeline] for step in steps]
+            tracks.append((places, [float(np.log(base / step["cost"])) for step in steps]))
     return tracks
 
 

@@ -167,6 +167,9 @@ def test_a_further_agent_runs_alone(run: Path, tmp_path: Path) -> None:
         ({"baseline": "bean"}, "baseline 'bean' is none of the agents beam, random"),
         ({"pipelines": ["toy_blurr"]}, "There is no pipeline 'toy_blurr'"),
         ({"pipelines": ["toy_blur", "toy_blur"]}, "toy_blur is there twice"),
+        ({"pipelines": ["none.py:build"]}, "There is no file none.py"),
+        ({"target": "x86-64-plan9"}, "is no Halide target"),
+        ({"target": "host-cuda"}, "has a GPU"),
         ({"budgets": [{}]}, "empty budget"),
         ({"budgets": [{"evaluations": 0}]}, "greater than or equal to 1"),
         ({"seeds": [-1]}, "a seed is an integer"),
@@ -237,3 +240,54 @@ def test_agents_without_budgets_run_to_their_own_ends(tmp_path: Path) -> None:
     (group,) = groups_of(run)
     assert (group.budget, set(group.agents)) == ("none", set(agents))
     assert all(result.plan and result.plan["ended_by"] == "finished" for result in run.results().values())
+
+
+PIPELINE = """
+import halide as hl
+
+def build():
+    x, f = hl.Var("x"), hl.Func("f")
+    f[x] = x * 3
+    f.set_estimates([(0, 4096)])
+    return f
+"""
+
+
+def test_results_of_a_pipeline_that_has_changed_are_not_compared(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(PIPELINE)
+    suite = {"pipelines": [f"{file}:build"], "budgets": [{"evaluations": 5}]}
+    run = run_suite(tmp_path, **suite)
+    file.write_text(PIPELINE.replace("4096", "64"))
+    command = ["bench", tmp_path / "toys.yaml", "--output", run, "--agent", "Greedy"]
+    for _ in range(2):
+        result = halidegym(*command)
+        assert (result.exit_code, "is one problem in" in result.output) == (2, True), result.output
+    assert len(cell_files(run)) == 3, "the one of the other problem is not kept"
+    assert halidegym("report", run, "--output", tmp_path / "report").exit_code == 0
+    (of_other,) = run.glob("cells/*beam*")
+    cell = json.loads(of_other.read_text())
+    of_other.write_text(json.dumps(cell | {"problem_hash": "0" * 64}))
+    refused = halidegym("report", run, "--output", tmp_path / "report")
+    assert (refused.exit_code, "cannot be compared" in refused.output) == (2, True), refused.output
+    file.write_text(PIPELINE)
+
+
+def test_cells_of_an_agent_that_was_edited_are_named_and_run_again(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(AGENTS)
+    agents = {
+        "good": {"agent": f"{file}:Good", "deterministic": True},
+        "nested": {"agent": "IteratedSearch", "parameters": {"agent": {"agent": f"{file}:Good"}, "rounds": 1}},
+    }
+    suite = {"pipelines": ["toy_blur"], "budgets": None, "seeds": [0], "agents": SUITE["agents"] | agents}
+    run = run_suite(tmp_path, **suite)
+    command = ["bench", tmp_path / "toys.yaml", "--output", run]
+    assert "edited" not in halidegym(*command).output
+    file.write_text(AGENTS.replace("Greedy()", "Greedy(random_dropout=50)"))
+    for agent in agents:
+        assert f"{agent} has been edited since some of its cells were run" in halidegym(*command).output
+    before = {path: path.stat().st_mtime_ns for path in run.glob("cells/*.json")}
+    again = halidegym(*command, "--edited").output
+    assert ("edited" in again, "4 cells are done" in again) == (False, True)
+    assert sum(path.stat().st_mtime_ns != modified for path, modified in before.items()) == 2

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from benchmarks_for_tests import halidegym, run_suite
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.evaluation.benchmark.attempts import search_budget
 from halidegym.evaluation.benchmark.cells import Cell, CellResult
 from halidegym.evaluation.benchmark.report import plots
-from halidegym.evaluation.benchmark.report.groups import Group, Scores
+from halidegym.evaluation.benchmark.report.groups import Group, Scores, groups_of
 from halidegym.evaluation.benchmark.report.tables import time_table
+from halidegym.evaluation.benchmark.run import Run
 from halidegym.evaluation.benchmark.suite import AgentSettings, BudgetSettings
 from halidegym.evaluation.benchmark.timings import PipelineTimings
 from halidegym.native._core import Error
+from halidegym.native.weights import builtin_weights, make_weights, save_weights
 
 PIPELINES = [f"p{number}" for number in range(6)]
 
@@ -136,3 +140,36 @@ def test_budgets_in_units_of_what_the_baseline_does_not_count_are_told_from_fail
     for baseline, message in ((base, "counts no evaluations"), (result("p0", cost=None), "failed"), (None, "failed")):
         with pytest.raises(Error, match=f"the baseline {message}"):
             search_budget(cell, baseline)
+
+
+def test_costs_by_other_weights_than_the_baselines_are_not_compared(tmp_path: Path) -> None:
+    tensors = {name: tensor.copy() for name, tensor in builtin_weights().tensors().items()}
+    tensors["conv1_bias"] -= 1
+    save_weights(make_weights(tensors), tmp_path / "other.weights")
+    beam = {"agent": "BeamSearch", "parameters": {"beam_size": 2}}
+    other = {"agent": "BeamSearch", "parameters": {"beam_size": 2, "weights": str(tmp_path / "other.weights")}}
+    suite = {"pipelines": ["toy_blur"], "seeds": [0], "budgets": None}
+    run = run_suite(tmp_path, agents={"beam": beam, "other": other}, **suite)
+    (found,) = groups_of(Run(run))
+    assert (found.cost_ratios("other"), found.has_no_costs("other"), found.has_no_costs("beam")) == ({}, True, False)
+    assert halidegym("report", run).exit_code == 0
+    assert "Not compared by cost" in (run / "report" / "report.md").read_text()
+    assert "1 replayed, 1 believed, 0 failed, 0 false" in halidegym("validate", run).output
+    (tmp_path / "alike").mkdir()
+    alike = run_suite(tmp_path / "alike", agents={"beam": other, "other": other}, **suite)
+    (found,) = groups_of(Run(alike))
+    assert found.cost_ratios("other") == {"toy_blur": [pytest.approx(1)]}, "all by the same weights"
+
+
+def test_an_agent_that_failed_somewhere_has_no_curve() -> None:
+    """It would be that of the pipelines that it copes with."""
+    step = {"seconds": 1.0, "evaluations": 1, "expansions": 1, "cost": 1.0}
+    agent = [result(p, cost=0.5 if p != "p5" else None) for p in PIPELINES]
+    found = group({"base": [result(p) for p in PIPELINES], "agent": agent})
+    for by_pipeline in found.agents.values():
+        for (each,) in by_pipeline.values():
+            if each.plan is not None:
+                each.plan["history"] = [step | {"cost": each.cost}]
+    figure = plots.curves(found, "evaluations", plots.colours_of([*found.agents]))
+    assert figure
+    assert [line.get_label() for line in figure.axes[0].lines][:-1] == ["base"]

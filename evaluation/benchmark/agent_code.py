@@ -1,0 +1,44 @@
+"""Which version of somebody's agent has run a cell: the files of its classes, as they are edited between two runs."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from halidegym.evaluation.arguments.agent import agent_class, is_own
+from halidegym.evaluation.benchmark.suite import AgentSettings
+from halidegym.native._core import Error
+
+
+def agent_code(settings: AgentSettings) -> str:
+    """Digest of the files that have an agent's class, and those of agents within it; empty if all are of this package."""
+    names = [name for name in _names(settings.agent, settings.parameters) if not is_own(name)]
+    files = dict.fromkeys(inspect.getsourcefile(agent_class(name)) for name in names)
+    texts = [Path(file).read_bytes() for file in files if file is not None]
+    return hashlib.sha256(b"".join(texts)).hexdigest()[:16] if texts else ""
+
+
+def has_changed(settings: AgentSettings, code: str) -> bool:
+    """Whether an agent of such a digest has been edited since; False if that cannot be known."""
+    try:
+        return bool(code) and agent_code(settings) != code
+    except (Error, OSError, TypeError):
+        return False
+
+
+def _names(name: str, parameters: Mapping[str, Any]) -> Iterator[str]:
+    yield name
+    for value in parameters.values():
+        yield from _within(value)
+
+
+def _within(value: Any) -> Iterator[str]:
+    """The agents within a value; it walks as `load_agent` does."""
+    if isinstance(value, Mapping) and "agent" in value:
+        yield from _names(value["agent"], value.get("parameters") or {})
+    elif isinstance(value, list):
+        for each in value:
+            yield from _within(each)
