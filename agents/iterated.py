@@ -14,7 +14,6 @@ from halidegym.agents.agent import Agent
 from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress, progress_bar
-from halidegym.agents.reference import Reference
 from halidegym.agents.rounds import Found, Round, Rounds, Searches, cost_of, merge_candidates
 from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -61,7 +60,7 @@ class IteratedSearch(Agent):
     backend: Literal["threading", "ray"] = field(default="threading", repr=False)  # which changes nothing of the plan
 
     def __post_init__(self) -> None:
-        if not isinstance(self.agent, Agent) or isinstance(self.agent, Reference):
+        if not isinstance(self.agent, Agent):
             raise InvalidParameter(
                 f"Cannot repeat {self.agent!r}; give a planner such as RandomSearch(), which suites write as "
                 "{agent: RandomSearch}, or an agent of your own"

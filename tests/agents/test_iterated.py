@@ -254,7 +254,7 @@ def test_parameters_are_checked() -> None:
         with pytest.raises(InvalidParameter, match=next(iter(arguments))):
             IteratedSearch(agent, **arguments)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="planner"):
-        IteratedSearch(Adams2019())
+        IteratedSearch("RandomSearch")  # type: ignore[arg-type]
 
 
 def test_iterated_search_is_a_value() -> None:
@@ -295,3 +295,5 @@ def test_an_agent_of_ones_own_is_repeated(mm: SchedulingProblem) -> None:
     for plans, message in (("without cost", "no cost"), ("without candidates", "no candidates"), ("none", "returned")):
         with pytest.raises(InvalidParameter, match=message):
             IteratedSearch(Own(plans)).plan(mm)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="no candidates"):
+        IteratedSearch(Adams2019(beam_size=1)).plan(mm)
