@@ -55,6 +55,11 @@ class BudgetSettings(Settings):
         return self.baseline_seconds is not None or self.baseline_evaluations is not None
 
     @property
+    def is_timed(self) -> bool:
+        """Whether the clock ends a search."""
+        return self.seconds is not None or self.baseline_seconds is not None
+
+    @property
     def label(self) -> str:
         """In words."""
         texts = {
@@ -164,7 +169,7 @@ class Suite(Contest):
     def _fit(self) -> Suite:
         if self.baseline not in self.agents:
             raise ValueError(f"the baseline {self.baseline!r} is none of the agents {', '.join(self.agents)}")
-        budgets = [*self.budgets, *(budget for agent in self.agents.values() for budget in agent.budgets or [])]
+        budgets = self.all_budgets
         if any(budget.needs_baseline for budget in budgets) and self.agents[self.baseline].budgets != []:
             raise ValueError(
                 f"budgets in units of the baseline's need one that runs to its own end: give {self.baseline} budgets: []"
@@ -178,6 +183,11 @@ class Suite(Contest):
                 "too, or budgets: [] if it runs to its own end"
             )
         return self
+
+    @property
+    def all_budgets(self) -> list[BudgetSettings]:
+        """Those of the suite, and those that agents have of their own."""
+        return [*self.budgets, *(budget for agent in self.agents.values() for budget in agent.budgets or [])]
 
     @property
     def contest(self) -> Contest:
@@ -237,6 +247,11 @@ def check_names(suite: Suite) -> None:
             raise InvalidParameter(f"agents.{name}: {error}") from error
     for pipeline in suite.pipelines:
         kind_of(pipeline).check(pipeline)
+        if kind_of(pipeline).remembers(pipeline) and any(budget.is_timed for budget in suite.all_budgets):
+            raise InvalidParameter(
+                f"Seconds are no budget for {pipeline}: what one search records there, the next one need not measure. Give "
+                "evaluations, or leave out the database"
+            )
     if suite.target != "host":
         run_isolated(load_problem, "toy_pointwise", target=suite.target)
 

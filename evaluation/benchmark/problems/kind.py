@@ -69,6 +69,9 @@ class ProblemKind(Protocol):
     def measures(self, name: str) -> bool:
         """Whether costs are times that are taken during a search, so that nothing else should run beside it."""
 
+    def remembers(self, name: str) -> bool:
+        """Whether what one search has measured answers the next, so that seconds would be worth more to later ones."""
+
     def load(self, name: str, target: str, parallelism: int) -> Problem:
         """Make the problem, in a process that has made no Funcs yet."""
 

@@ -54,6 +54,10 @@ class Pipelines:
         """Never: costs are the model's, and agents that measure say so."""
         return False
 
+    def remembers(self, name: str) -> bool:
+        """Never: agents that measure have no record."""
+        return False
+
     def load(self, name: str, target: str, parallelism: int) -> Problem:
         """See `ProblemKind`."""
         return _Pipeline(load_problem(name, target=target, parallelism=parallelism))

@@ -50,6 +50,10 @@ class Transforms:
         """Whether its name says so."""
         return TransformName.parse(name).cost == "measured"
 
+    def remembers(self, name: str) -> bool:
+        """Whether it measures and records."""
+        return self.measures(name) and TransformName.parse(name).database is not None
+
     def load(self, name: str, target: str, parallelism: int) -> Problem:
         """See `ProblemKind`; plans are for one core of this machine, whatever the target."""
         return _Transform(TransformName.parse(name))

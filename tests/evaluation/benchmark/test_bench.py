@@ -168,6 +168,7 @@ def test_a_further_agent_runs_alone(run: Path, tmp_path: Path) -> None:
         ({"pipelines": ["toy_blurr"]}, "There is no pipeline 'toy_blurr'"),
         ({"pipelines": ["toy_blur", "toy_blur"]}, "toy_blur is there twice"),
         ({"pipelines": ["none.py:build"]}, "There is no file none.py"),
+        ({"pipelines": ["transform/16?cost=measured&database=d.db"]}, "Seconds are no budget for transform/16"),
         ({"target": "x86-64-plan9"}, "is no Halide target"),
         ({"target": "host-cuda"}, "has a GPU"),
         ({"budgets": [{}]}, "empty budget"),
