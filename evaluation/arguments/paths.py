@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 from halidegym.agents.learned.policies import path_of, shipped_policies
 
 _SCHEDULE_FILES = (".h", ".hpp", ".hh", ".py")
+_HIDDEN = ("halide", "halidegym")  # what a schedule's own module would hide from whoever imports it
 
 
 class OutputFile(click.Path):
@@ -89,4 +91,41 @@ class ScheduleFile(OutputFile):
             self.fail(f"{path.name!r} is neither a header in C++ (.h) nor a module in Python (.py).", param, ctx)
         if path.suffix == ".py" and (not path.stem.isidentifier() or keyword.iskeyword(path.stem)):
             self.fail(f"{path.name!r} is no module that Python can import; name it such as my_schedule.py.", param, ctx)
+        if path.suffix == ".py" and path.stem in _HIDDEN:
+            self.fail(f"{path.name!r} would hide the package of this name; name it such as my_schedule.py.", param, ctx)
         return path
+
+
+class WritingCommand(click.Command):
+    """A command that writes no file over one that it was given to read, nor two files into one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments.
+
+        Raises:
+            UsageError: two of them are the same file, and one of these is an output.
+        """
+        rest = super().parse_args(ctx, args)
+        files = [(param, file) for param in self.params for file in _files(ctx.params.get(param.name or ""))]
+        outputs = [(param, file) for param, file in files if isinstance(param.type, OutputFile)]
+        for output, path in outputs:
+            for other, file in files:
+                is_read = not isinstance(other.type, OutputFile) and file.is_file()
+                if other is not output and path.resolve() == file.resolve() and (is_read or (other, file) in outputs):
+                    name = other.opts[0] if isinstance(other, click.Option) else other.human_readable_name
+                    raise click.UsageError(f"{output.opts[0]} and {name} are one file, {path}; give another one.", ctx)
+        return rest
+
+
+def _files(value: object) -> Iterator[Path]:
+    """What may be a file in the value of a parameter: a path, the file or module of a FILE:FUNCTION, or several of these."""
+    if isinstance(value, Path):
+        yield value
+    elif isinstance(value, str):
+        before, separator, _ = value.rpartition(":")
+        yield Path(before if separator else value)
+        if separator and not before.endswith(".py"):
+            yield Path(before.replace(".", os.sep) + ".py")
+    elif isinstance(value, Sequence):
+        for one in value:
+            yield from _files(one)

@@ -19,7 +19,7 @@ from halidegym.evaluation.arguments.options import (
     pipeline_options,
     target_option,
 )
-from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.arguments.timing import cache_options, caching_timer, timing_options
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
@@ -30,7 +30,7 @@ from halidegym.evaluation.timings.calibration_report import COLUMNS, cells, writ
 _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
 
 
-@click.command("calibrate")
+@click.command("calibrate", cls=WritingCommand)
 @click.argument("names", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--schedules", type=click.IntRange(min=3), default=60, show_default=True, help="Schedules a pipeline.")
 @click.option("--seconds", type=float, help="Begin no more schedules after this time, shared by the pipelines.")

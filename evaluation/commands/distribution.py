@@ -11,7 +11,7 @@ import click
 from rich.table import Table
 
 from halidegym.envs.pipelines import generated
-from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.plots import new_figure
 from halidegym.evaluation.output.progress import steps_bar
@@ -20,7 +20,7 @@ from halidegym.evaluation.studies.distribution import Facts, families, quantiles
 _FRACTIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.option(
     "--suite",
     type=click.Choice(list(generated.SUITES)),

@@ -10,13 +10,13 @@ from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.envs import pipelines
 from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.evaluation.arguments.options import Failure, pipeline_options
-from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem
 from halidegym.evaluation.viewing.search_page import search_page
 from halidegym.native.weights import resolve_weights
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("plan", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("-o", "--output", type=OutputFile(), help="The page to write.  [default: the plan's name with .html]")
 @click.option(

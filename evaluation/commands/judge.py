@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from halidegym.evaluation.arguments.options import integers
-from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.judged import allow_other_machine_option, judged_cells, judged_table, measured_argument
@@ -17,7 +17,7 @@ from halidegym.native.weights import builtin_weights, load_weights
 _SPLITS = {"train": "train", "validation": "validation", "test": "test", "named": ""}
 
 
-@click.command("judge")
+@click.command("judge", cls=WritingCommand)
 @measured_argument
 @click.option(
     "--weights", "files", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,

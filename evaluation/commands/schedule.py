@@ -31,7 +31,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import check_function_name
 from halidegym.evaluation.arguments.comparison import Beside, beside_options
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
-from halidegym.evaluation.arguments.paths import OutputFile, ScheduleFile
+from halidegym.evaluation.arguments.paths import OutputFile, ScheduleFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.output.best_schedules import Best, best_schedules, run_time_words
 from halidegym.evaluation.output.console import output_console
@@ -83,7 +83,7 @@ _TAKERS = {
 }
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("pipeline")
 @click.option(
     "--agent",

@@ -15,6 +15,7 @@ from halidegym.evaluation.arguments.options import (
     pipeline_options,
     target_option,
 )
+from halidegym.evaluation.arguments.paths import WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.arguments.schedule import find_schedule, needs_search, with_schedule_help
 from halidegym.evaluation.arguments.timing import timing_options
@@ -25,7 +26,7 @@ from halidegym.evaluation.timings.side_by_side import notes, rows_table, side_by
 _DEFAULT = ("beam", "greedy", "mullapudi2016", "li2018")
 
 
-@click.command("time")
+@click.command("time", cls=WritingCommand)
 @click.argument("pipeline")
 @click.argument("schedules", metavar="[SCHEDULE]...", nargs=-1)
 @click.option("--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Turns that each takes.")

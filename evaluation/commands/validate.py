@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 
 from halidegym.evaluation.arguments.options import Failure
-from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.progress import steps_bar
 
 
-@click.command("validate")
+@click.command("validate", cls=WritingCommand)
 @click.argument("run", type=click.Path(exists=True, path_type=Path))
 @click.option(
     "--again", is_flag=True, help="Run Halide's own autoschedulers again, too, which takes as long as they take."

@@ -13,7 +13,7 @@ from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options
-from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.output.pages import write_table
 from halidegym.native._core import Error
@@ -23,7 +23,7 @@ from halidegym.training.statistics import geometric_mean
 _COLUMNS = "Pipeline", "Shipped, ms", "Trained, ms", "Times as fast"
 
 
-@click.command("cost-model-beams")
+@click.command("cost-model-beams", cls=WritingCommand)
 @click.argument("names", metavar="PIPELINE...", nargs=-1, required=True)
 @click.option("--weights", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True,
               help="The .weights file to compare with the shipped weights.")  # fmt: skip

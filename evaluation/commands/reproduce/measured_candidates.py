@@ -12,6 +12,7 @@ from rich.table import Table
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
 from halidegym.evaluation.arguments.options import integers
+from halidegym.evaluation.arguments.paths import WritingCommand
 from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.arguments.timing import cache_option, caching_timer, timing_options
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
@@ -19,7 +20,7 @@ from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers.measured_candidates import PIPELINES, choose_by_time
 
 
-@click.command("measured-candidates")
+@click.command("measured-candidates", cls=WritingCommand)
 @click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--candidates", type=click.IntRange(min=1), default=12, show_default=True, help="To search and to time.")
 @click.option("--beam", type=click.IntRange(min=1), default=32, show_default=True, help="Size of the beams.")

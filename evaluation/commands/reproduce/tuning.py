@@ -12,7 +12,7 @@ from halidegym.agents.budget import Budget
 from halidegym.agents.tuner.autotune import Autotune
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options
-from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.studies.tuning import EXPERTS, Beaten, Tuned, tune_and_compare
@@ -31,7 +31,7 @@ _HEADER = (
 _CURVE = ("Pipeline", "Seconds", "Measured", "Times as fast", "Kind")
 
 
-@click.command("tuning")
+@click.command("tuning", cls=WritingCommand)
 @click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1)
 @click.option(
     "--seconds", type=float, help=f"To tune each pipeline for.  [default: {_SECONDS:.0f}, without --measurements]"

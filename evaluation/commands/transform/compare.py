@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from halidegym.envs.transform.plan import TransformPlan
-from halidegym.evaluation.arguments.paths import OutputFile
+from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.transform import SPACES
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
@@ -19,7 +19,7 @@ from halidegym.native.checks import check_at_least
 DEFAULT_SIZES = (64, 256, 1024, 4096, 16384, 65536)
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("sizes", metavar="[N]...", type=int, nargs=-1)
 @click.option(
     "--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Turns, each in a new process."
