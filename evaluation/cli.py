@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Any
 
@@ -35,6 +36,8 @@ from halidegym.evaluation.commands.transform import transform
 from halidegym.evaluation.commands.validate import validate_command
 from halidegym.native._core import Error
 
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
 
 class _Main(click.Group):
     """Shows our errors, and those of files, as one line each, and exits with status 2."""
@@ -45,9 +48,11 @@ class _Main(click.Group):
         except Error as error:
             raise Failure(str(error)) from error
         except OSError as error:
-            if error.filename is None:
-                raise
-            raise Failure(f"{os.fsdecode(error.filename)}: {error.strerror}") from error
+            if error.filename is not None:
+                raise Failure(f"{os.fsdecode(error.filename)}: {error.strerror}") from error
+            if error.errno in _FULL:  # who writes to an open file is not told which
+                raise Failure(f"{error.strerror}. Make room, and run the same command again.") from error
+            raise
 
 
 @click.group(

@@ -26,12 +26,14 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Write a file in one step, so that no other process reads half of it.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be written; names the file.
     """
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")  # unlike those of `tempfile`, as readable as other files
     try:
         temporary.write_bytes(data)
         temporary.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error  # not the temporary one, or none
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -188,6 +188,16 @@ def test_the_schedule_is_printed_even_if_saving_fails(tmp_path: Path, monkeypatc
     assert "No space left on device" in result.stderr
 
 
+def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Greedy, "plan", full)
+    result = halidegym("schedule", f"{PIPELINES}:mm", "--agent", "greedy")
+    assert result.exit_code == 2
+    assert result.stderr == "Error: No space left on device. Make room, and run the same command again.\n"
+
+
 def test_schedule_tells_of_inputs_that_are_too_small(tmp_path: Path) -> None:
     (tmp_path / "small.py").write_text(
         "import halide as hl\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -33,6 +35,18 @@ def test_files_are_written_as_a_whole_and_as_readable_as_others(tmp_path: Path) 
     with pytest.raises(IsADirectoryError):
         write_atomically(tmp_path / "folder", b"third")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder", "other"]
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(FileNotFoundError, match=r"No such file or directory: '.*/missing/file'$"):
+        write_atomically(tmp_path / "missing/file", b"")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*/file'$"):
+        write_atomically(tmp_path / "file", b"")
 
 
 def test_a_folder_is_there_as_long_as_it_is_needed(tmp_path: Path) -> None:
