@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from halidegym.envs.pipelines import generated
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.workers import RAY
 from halidegym.envs.sources import named
 from halidegym.envs.timing.machine import this_machine
@@ -84,13 +86,13 @@ def collect_command(
     from halidegym.training.measured.sets import Recipe, SetName
     from halidegym.training.measured.store import MeasuredStore
 
-    def wanted() -> Iterator[Wanted]:
-        for name, number in zip(names or _generated(), itertools.cycle(threads), strict=False):
+    def wanted(names: Iterable[str]) -> Iterator[Wanted]:
+        for name, number in zip(names, itertools.cycle(threads), strict=False):
             load = functools.partial(load_problem, name, parallelism=number, details=details)
             yield Wanted(SetName(named(name, details.options), number), load)
 
-    for name in names:
-        load_problem(name, details=details)  # what is misspelt is said at once
+    # What was named is analysed before anything is measured, and but once: what is misspelt is said at once.
+    chosen = [dataclasses.replace(one, load=functools.partial(_itself, one.load())) for one in wanted(names)]
     recipe = Recipe(
         schedules=schedules,
         parallelisms=(1, this_machine().cores),
@@ -101,11 +103,18 @@ def collect_command(
     with MeasuredStore(output, retry=retry) as store, steps_bar(len(names) or _GENERATED) as on_step:
         settings = CollectSettings(recipe, rounds=rounds, compilers=compilers, compile_s=compile_seconds)
         collector = _collector(store, settings, workers)
-        for done in collector.collect(wanted(), seconds=3600 * hours):
+        for one in chosen:
+            store.check_is_of(one.name, one.load())
+        for done in collector.collect(chosen or wanted(_generated()), seconds=3600 * hours):
             on_step(f"{len(store.collection.ran):,} schedules, {done.pipeline}")
         collection = store.collection
     store.path.with_suffix(".md").write_text(data_card(collection), encoding="utf-8")
     spent = collector.spent
+    for one in chosen:
+        if one.name in collection.skipped:
+            click.echo(
+                f"{one.name.pipeline} was left out: {collection.skipped[one.name]}. --retry tries again.", err=True
+            )
     console.print(
         f"{store.path}: {len(collection.ran):,} run times of {len(collection.pipelines):,} pipelines, "
         f"{len(collection.schedules) - len(collection.ran):,} failed, {len(collection.skipped):,} pipelines skipped"
@@ -114,6 +123,10 @@ def collect_command(
         f"Seconds spent drawing {spent.drawing:.0f}, compiling {spent.compiling:.0f} (of cores), timing "
         f"{spent.timing:.0f}, waiting for compilers {spent.waiting:.0f}"
     )
+
+
+def _itself(problem: SchedulingProblem) -> SchedulingProblem:
+    return problem
 
 
 def _collector(store: MeasuredStore, settings: CollectSettings, workers: str | None) -> Collector | RayCollector:

@@ -134,7 +134,7 @@ ENVIRONMENT_VARIABLES = {"RAY_ADDRESS": "local"}
 
 #: Budgets that a reader has and a test has not.
 SHORTER = {
-    r"at_least\(\d+\)": "at_least(1)",
+    r"at_least\(\d+": "at_least(1",
     r"\bseconds=\d{2,}": "seconds=40",
     r"\brounds=\d+": "rounds=2",
     r"\blearn\([\d_]+\)": "learn(256)",

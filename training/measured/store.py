@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import TracebackType
 
+from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.machine import this_machine
 from halidegym.native._core import InvalidParameter
 from halidegym.training.data.journal import Journal
@@ -68,6 +69,19 @@ class MeasuredStore:
     def done(self) -> set[SetName]:
         """The sets that need not be tried any more."""
         return {*self.collection.sets, *(() if self._retry else self.collection.skipped)}
+
+    def check_is_of(self, name: SetName, problem: SchedulingProblem) -> None:
+        """Refuse a set that has schedules of another problem: it would be taken for done.
+
+        Raises:
+            InvalidParameter: the set of this name was measured with other estimates or another algorithm.
+        """
+        measured = self.collection.sets.get(name, ())
+        if measured and problem.with_parallelism(measured[0].parallelism).hash != measured[0].problem:
+            raise InvalidParameter(
+                f"{self._path} has run times of {name.pipeline} with other estimates or another algorithm. Collect into "
+                "another folder"
+            )
 
     def add(self, found: MeasuredCollection) -> None:
         """Keep a new set, or the reason why there is none."""

@@ -96,6 +96,15 @@ def test_what_is_there_is_not_measured_again(collected: Path, monkeypatch: pytes
     assert {path: path.read_bytes() for path in collected.glob("measured*")} == before
 
 
+def test_run_times_of_another_problem_are_not_taken_for_ones_own(collected: Path) -> None:
+    name = SetName(NAMES[0], 1)
+    with MeasuredStore(collected) as store:
+        store.check_is_of(name, load_problem(NAMES[0], parallelism=4))
+        store.check_is_of(SetName("not measured yet", 1), load_problem(NAMES[1]))
+        with pytest.raises(InvalidParameter, match=f"has run times of {NAMES[0]} with other estimates or another alg"):
+            store.check_is_of(name, load_problem(NAMES[1]))
+
+
 def test_pipelines_that_are_skipped_are_not_tried_again(tmp_path: Path) -> None:
     names = [SetName("refused", 1), SetName("slow", 1)]
     refused = Wanted(names[0], functools.partial(load_problem, "there is no such pipeline"))
@@ -269,3 +278,30 @@ def test_the_command_collects_and_goes_on(tmp_path: Path) -> None:
     path.write_bytes(data[:-20])
     damaged = CliRunner().invoke(main, command)
     assert (damaged.exit_code, "cut short or damaged" in damaged.output) == (2, True)
+
+
+RAMP = """
+import halide as hl
+
+def {name}():
+    x, y, f, g = hl.Var("x"), hl.Var("y"), hl.Func("f"), hl.Func("g")
+    f[x, y] = x * y
+    g[x, y] = f[x, y] + f[x + 1, y]
+    g.set_estimates([(0, {width}), (0, {height})])
+    return g
+"""
+
+
+def test_a_pipeline_of_ones_own_is_measured_for_one_size_and_what_is_left_out_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wide.py").write_text(RAMP.format(name="build", width=256, height=64))
+    Path("point.py").write_text(RAMP.format(name="build", width=1, height=1))
+    command = ["collect", "wide.py:build", "point.py:build", "-o", "data", "--schedules", "8", "--rounds", "1"]
+    first = CliRunner().invoke(main, command)
+    assert first.exit_code == 0, first.output
+    assert "point.py:build was left out: it has" in first.stderr
+    assert "8 run times of 1 pipelines, 0 failed, 1 pipelines skipped" in first.stdout
+    other = CliRunner().invoke(main, [*command, "--estimate", "g=0,512,0,64"])
+    assert (other.exit_code, "has run times of wide.py:build with other estimates" in other.stderr) == (2, True)
