@@ -30,25 +30,35 @@ def manual_schedule(problem: SchedulingProblem, function: Callable[..., Any]) ->
     Args:
         problem: to schedule; its pipeline is copied.
         function: its parameters are what it wants of the pipeline: `pipeline` is the `halide.Pipeline` itself, other
-            names are those of Funcs.
+            names are those of Funcs. Those of neither keep their defaults.
 
     Raises:
-        InvalidParameter: a parameter is the name of no Func.
+        InvalidParameter: a parameter is the name of no Func and has no default, or the function takes nothing that it could
+            schedule.
         CompileError: Halide refuses a call.
     """
     name = getattr(function, "__name__", "manual")
     pipeline = problem.pipeline()
-    # Also without the suffix that keeps a name unique in a process; of equal names, the last consumer's counts.
-    funcs = {key: f for f in all_funcs(pipeline) for key in (f.name().partition("$")[0], f.name())}
+    # Without the suffix that keeps a name unique in a process; of equal names, the last consumer's counts.
+    funcs = {f.name().partition("$")[0]: f for f in all_funcs(pipeline)}
     known = {**funcs, "pipeline": pipeline}
-    wanted = list(inspect.signature(function).parameters)
-    if missing := [parameter for parameter in wanted if parameter not in known]:
+    parameters = inspect.signature(function).parameters
+    missing = [
+        each for each, parameter in parameters.items() if each not in known and parameter.default is parameter.empty
+    ]
+    if missing:
         raise InvalidParameter(
             f"The schedule {name} wants {missing[0]!r}, and the pipeline has no such Func: it has {', '.join(funcs)}; "
             "`pipeline` is the pipeline itself"
         )
+    wanted = {each: known[each] for each in parameters if each in known}
+    if not wanted:
+        raise InvalidParameter(
+            f"{name} is no schedule, since it takes nothing to schedule: name its parameters as Funcs of the pipeline "
+            f"({', '.join(funcs)}), or `pipeline`"
+        )
     try:
-        function(*(known[parameter] for parameter in wanted))
+        function(**wanted)
         scheduled = hl.serialize_pipeline(pipeline)
     except hl.HalideError as error:
         raise CompileError(f"Halide refuses the schedule {name}: {error}") from error

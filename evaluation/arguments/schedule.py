@@ -21,6 +21,7 @@ from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.evaluation.arguments.pipeline import named_in_module
 from halidegym.native._core import CompileError, Error, InvalidParameter
+from halidegym.native.weights import builtin_weights, weights_hash
 
 HELP = """A SCHEDULE is one of
 
@@ -105,10 +106,15 @@ def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | Non
 
 
 def _saved(problem: SchedulingProblem, path: Path) -> Contender:
-    # The tuner also schedules for more cores than it runs on; the cost for another number is not comparable.
-    cores = recorded_fingerprint(path).parallelism
-    plan = Plan.load(path, problem.with_parallelism(cores))
-    return Contender(path.name, plan.schedule, plan.cost if cores == problem.parallelism else None)
+    # The tuner also schedules for more cores than it runs on, and plans may be made with weights of their own: their costs
+    # are not comparable with those of the others.
+    recorded = recorded_fingerprint(path)
+    plan = Plan.load(path, problem.with_parallelism(recorded.parallelism))
+    is_comparable = (recorded.parallelism, recorded.weights_hash) == (
+        problem.parallelism,
+        weights_hash(builtin_weights()),
+    )
+    return Contender(path.name, plan.schedule, plan.cost if is_comparable else None)
 
 
 def _manual(problem: SchedulingProblem, name: str) -> Contender:

@@ -39,6 +39,7 @@ from halidegym.evaluation.output.schedule_files import (
     default_function,
     function_names,
     how_to_call,
+    is_module,
     source_file,
 )
 from halidegym.evaluation.timings.beside import check_others, time_beside
@@ -205,6 +206,8 @@ def schedule(
         raise click.UsageError("--threads is of --agent autotune, --measure and --manual, and none is given.")
     if output_format == "loops" and (function or output):
         raise click.UsageError("--format loops is printed, and no source code: leave it out, or --function and -o.")
+    if output_format == "python" and output is not None and not is_module(output):
+        raise click.UsageError(f"{output} is a header in C++: leave out --format python, or write a module (.py).")
     if function is not None:
         check_function_name(function)
     given = _agent(name, top, **parameters)

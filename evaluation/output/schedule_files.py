@@ -9,12 +9,15 @@ from pathlib import Path
 from halidegym.envs.schedules.schedule import Schedule, check_function_name
 from halidegym.evaluation.output.best_schedules import Best
 
-_MODULE = ".py"  # the ending of a module; all others are headers
-
 
 def default_function(schedule: Schedule) -> str:
     """What the function of a schedule is called if nobody says otherwise."""
     return "schedule_" + re.sub(r"\W", "_", schedule.problem.name, flags=re.ASCII)
+
+
+def is_module(path: Path) -> bool:
+    """Whether a file is a module in Python, and no header in C++."""
+    return path.suffix == ".py"
 
 
 def function_names(function: str, count: int) -> list[str]:
@@ -34,14 +37,14 @@ def source_file(path: Path, schedules: Sequence[Best], function: str) -> str:
         schedules: best first.
         function: name of the first one's function.
     """
-    write = _python if path.suffix == _MODULE else _cpp
+    write = _python if is_module(path) else _cpp
     names = function_names(function, len(schedules))
     return write(path, [(name, best.words, best.schedule) for name, best in zip(names, schedules, strict=True)])
 
 
 def how_to_call(path: Path, function: str) -> str:
     """What to do with the file, in a line."""
-    if path.suffix == _MODULE:
+    if is_module(path):
         return f"from {path.stem} import {function}; {function}(pipeline)"
     return f'#include "{path.name}", and {function}(get_pipeline()) at the end of generate()'
 

@@ -158,9 +158,11 @@ def test_estimates_of_a_serialized_pipeline_are_proposed(folder: Path) -> None:
     [
         (["-o", "blur.txt"], "neither a header"),
         (["-o", "no/blur.h"], "There is no folder"),
+        (["-o", "blur.h", "--format", "python"], "blur.h is a header in C++"),
         (["-o", "blur.h", "--function", "two words"], "give an identifier"),
         (["--manual", "blur.py:nothing"], "no function nothing"),
         (["--manual", "blur.py:of_another"], "wants 'columns', and the pipeline has no such Func"),
+        (["--manual", "blur.py:my_blur"], "my_blur is no schedule, since it takes nothing to schedule"),
         (["--manual", "blur"], "is no schedule"),
         (["--threads", "1"], "none is given"),
     ],

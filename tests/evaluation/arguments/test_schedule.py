@@ -1,0 +1,26 @@
+"""What may stand for a schedule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import halidegym
+from halidegym.agents import BeamSearch
+from halidegym.envs.pipelines import toys
+from halidegym.evaluation.arguments.schedule import find_schedule
+
+EXAMPLE = Path(halidegym.__path__[0]) / "agents/learned/shipped/example.weights"
+
+
+def test_costs_of_other_weights_or_cores_are_not_shown_beside_ours(tmp_path: Path) -> None:
+    problem = toys.problem("toy_blur")
+    for agent, of, cost in (
+        (BeamSearch(4), problem, True),
+        (BeamSearch(4, weights=EXAMPLE), problem, False),
+        (BeamSearch(4), problem.with_parallelism(2 * problem.parallelism), False),
+    ):
+        plan = agent.plan(of)
+        plan.save(tmp_path / "plan.json")
+        found = find_schedule(problem, str(tmp_path / "plan.json"))
+        assert found.schedule == plan.schedule
+        assert found.cost == (plan.cost if cost else None)
