@@ -44,6 +44,7 @@ from halidegym.evaluation.output.schedule_files import (
 )
 from halidegym.evaluation.timings.beside import check_others, time_beside
 from halidegym.evaluation.timings.side_by_side import Row, larger_inputs_note, notes, rows_table
+from halidegym.native.weights import resolve_weights
 
 _COMMENTS = {"cpp": "// ", "python": "# ", "loops": ""}
 
@@ -232,7 +233,7 @@ def schedule(
             progress=True,
         )
     _report(problem, plan)
-    best = best_schedules(plan, top)
+    best = best_schedules(plan, top, resolve_weights(weights))
     try:
         if output is None:
             _print(best, output_format, function)
@@ -242,7 +243,8 @@ def schedule(
         if save is not None:
             _save(plan, save)
     if beside.schedules and plan.ended_by != "interrupt":
-        title, rows = time_beside(problem, best[0], beside.schedules, beside.settings)
+        cost = best[0].cost if weights is None else None  # others' costs are those of the shipped weights
+        title, rows = time_beside(problem, best[0].schedule, cost, beside.schedules, beside.settings)
         output_console(stderr=True).print(rows_table(title, rows))
         for note in notes(rows[:-1] if tunes else rows):  # tuning has told of its own
             click.echo(f"Note: {note}", err=True)

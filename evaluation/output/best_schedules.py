@@ -12,6 +12,7 @@ from halidegym.agents.proposals import distinct, neighbours, proposal_of
 from halidegym.agents.tuner.plan import Finalist, TunedPlan
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.measurements import milliseconds
+from halidegym.native._core import Weights
 
 # Neighbours that are drawn for each schedule that a search lacks.
 _DRAWN = 16
@@ -32,18 +33,23 @@ class Best:
     cost: float
 
 
-def best_schedules(plan: Plan, count: int) -> list[Best]:
+def best_schedules(plan: Plan, count: int, weights: Weights | None = None) -> list[Best]:
     """The best schedules, best first, up to `count` different ones.
 
     Most searches end with few. Where they are too few, the cheapest of some neighbours join, which differ from the plan's
     schedule by a decision and what follows from it.
+
+    Args:
+        plan: what the search found.
+        count: how many.
+        weights: of the cost model that the search went by; None for the built-in ones.
     """
     if isinstance(plan, TunedPlan):
         timed = (Best(finalist.schedule, run_time_words(plan, finalist), finalist.cost) for finalist in plan.finalists)
         return list(islice(_different(timed), count))
     found = list(islice(_different(_candidates(plan)), count))
     if len(found) < count:
-        found = sorted([*found, *_neighbours(plan, _DRAWN * count)], key=lambda best: best.cost)
+        found = sorted([*found, *_neighbours(plan, _DRAWN * count, weights)], key=lambda best: best.cost)
     return list(islice(_different(found), count))
 
 
@@ -69,9 +75,9 @@ def _candidates(plan: Plan) -> Iterator[Best]:
         yield _by_cost(plan.schedule_of(candidate), candidate.cost)
 
 
-def _neighbours(plan: Plan, count: int) -> Iterator[Best]:
+def _neighbours(plan: Plan, count: int, weights: Weights | None) -> Iterator[Best]:
     problem = plan.schedule.problem
-    begin = proposal_of("plan", plan.rules.space(problem), plan.actions)
+    begin = proposal_of("plan", plan.rules.space(problem, weights), plan.actions)
     for proposal in islice(distinct(problem, neighbours(begin, plan.seed)), count):
         yield _by_cost(Schedule.from_state(problem, proposal.state), proposal.state.cost())
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.schedule import Contender, find_schedule, needs_search
-from halidegym.evaluation.output.best_schedules import Best
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.timings.side_by_side import Row, side_by_side
 
@@ -27,13 +27,14 @@ def check_others(problem: SchedulingProblem, others: Sequence[str]) -> None:
 
 
 def time_beside(
-    problem: SchedulingProblem, best: Best, others: Sequence[str], settings: TimingSettings
+    problem: SchedulingProblem, schedule: Schedule, cost: float | None, others: Sequence[str], settings: TimingSettings
 ) -> tuple[str, list[Row]]:
     """Time a schedule in turns with others, and tell how fast each is relative to the first of these.
 
     Args:
         problem: of all of them.
-        best: the schedule in question; it comes last.
+        schedule: the one in question; it comes last.
+        cost: its cost by the shipped weights, for its own number of cores; None if it is unknown.
         others: as `find_schedule` takes them.
         settings: how to time.
 
@@ -49,8 +50,8 @@ def time_beside(
         for name in others:
             on_step(f"searching: {name}")
             found[name] = find_schedule(problem, name)
-        is_comparable = best.schedule.problem.parallelism == problem.parallelism
-        ours = Contender("this one", best.schedule, best.cost if is_comparable else None)
+        is_comparable = schedule.problem.parallelism == problem.parallelism
+        ours = Contender("this one", schedule, cost if is_comparable else None)
         on_step("compiling and timing")
         rows = side_by_side(problem, [*(found[name] for name in others), ours], timer)
         threads = timer.stopwatch.threads_for(problem)

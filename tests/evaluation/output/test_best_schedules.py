@@ -1,0 +1,28 @@
+"""The best schedules of a plan."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import halidegym
+from halidegym.agents import Greedy, Rules
+from halidegym.agents.proposals import distinct, neighbours, proposal_of
+from halidegym.envs.pipelines import toys
+from halidegym.envs.schedules.schedule import Schedule
+from halidegym.evaluation.output.best_schedules import best_schedules
+from halidegym.native.weights import load_weights
+
+EXAMPLE = Path(halidegym.__path__[0]) / "agents/learned/shipped/example.weights"
+
+
+def test_neighbours_are_rated_by_the_weights_of_the_search() -> None:
+    weights = load_weights(EXAMPLE)
+    problem = toys.problem("toy_blur")
+    plan = Greedy(weights=weights).plan(problem)
+    begin = proposal_of("plan", Rules().space(problem, weights), plan.actions)
+    around = [begin, *islice(distinct(problem, neighbours(begin, 0)), 64)]
+    costs = {Schedule.from_state(problem, near.state).directives: near.state.cost() for near in around}
+    best = best_schedules(plan, 4, weights)
+    assert [one.cost for one in best] == [costs[one.schedule.directives] for one in best]
+    assert [one.cost for one in best] == sorted(one.cost for one in best)
