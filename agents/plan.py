@@ -15,6 +15,7 @@ from halidegym.agents.budget import Budget, EndedBy
 from halidegym.envs.problems.fingerprint import Fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
+from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
@@ -147,8 +148,12 @@ class Plan:
         return json.loads(json.dumps(document, default=plain))  # type: ignore[no-any-return]
 
     def save(self, path: str | Path) -> None:
-        """Write the plan as a JSON file."""
-        Path(path).write_text(json.dumps(self.to_document(), indent=1) + "\n", encoding="utf-8")
+        """Write the plan as a JSON file.
+
+        Raises:
+            OSError: it cannot be written; what was there stays.
+        """
+        write_atomically(Path(path), (json.dumps(self.to_document(), indent=1) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | Path, problem: SchedulingProblem) -> Plan:

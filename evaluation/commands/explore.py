@@ -9,6 +9,7 @@ import click
 from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.envs import pipelines
 from halidegym.envs.problems.fingerprint import fingerprint
+from halidegym.envs.processes.files import write_atomically
 from halidegym.evaluation.arguments.options import Failure, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem
@@ -49,7 +50,7 @@ def explore(plan: Path, output: Path | None, pipeline: str | None, weights: str 
         raise Failure(f"The costs in {plan} are of another cost model; name the file of its --weights")
     page = output or plan.with_suffix(".html")
     try:
-        page.write_text(search_page(found, found.rules.space(problem, model)), encoding="utf-8")
+        write_atomically(page, search_page(found, found.rules.space(problem, model)).encode())
     except OSError as error:
         raise Failure(f"Cannot write {page}: {error.strerror}") from error
     click.echo(f"Open {page} in a browser", err=True)

@@ -28,6 +28,7 @@ from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
+from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.schedule import check_function_name
 from halidegym.evaluation.arguments.comparison import Beside, beside_options
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
@@ -266,7 +267,7 @@ def _print(best: Sequence[Best], output_format: str, function: str | None) -> No
 def _write(best: Sequence[Best], path: Path, function: str | None) -> None:
     name = function or default_function(best[0].schedule)
     try:
-        path.write_text(source_file(path, best, name), encoding="utf-8")
+        write_atomically(path, source_file(path, best, name).encode())
     except OSError as error:
         click.echo(source_file(path, best, name))
         raise Failure(f"The schedule is printed, and {path} cannot be written: {error.strerror}") from error

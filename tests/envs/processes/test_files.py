@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -35,6 +36,31 @@ def test_files_are_written_as_a_whole_and_as_readable_as_others(tmp_path: Path) 
     with pytest.raises(IsADirectoryError):
         write_atomically(tmp_path / "folder", b"third")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder", "other"]
+
+
+def test_what_was_there_stays_if_the_disk_is_full(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("of before")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4, before[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            write_atomically(file, b"of now, and longer")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert file.read_text() == "of before"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_links_and_pipes_stay_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    write_atomically(tmp_path / "link", b"linked")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_bytes() == b"linked"
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(tmp_path / "pipe", b"piped")
+    assert os.read(reader, 100) == b"piped" and (tmp_path / "pipe").is_fifo()
+    os.close(reader)
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
