@@ -120,9 +120,10 @@ def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:
     module = _load_file(Path(module_name)) if module_name.endswith(".py") else _import(module_name)
     function = getattr(module, function_name, None)
     if not callable(function):
-        raise InvalidParameter(
-            f"{module_name} has no function {function_name or 'without a name'}; check the name after the colon"
-        )
+        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        public = [name for name in own if not name.startswith("_")]
+        remedy = f"it has {', '.join(public)}" if public else "check the name after the colon"
+        raise InvalidParameter(f"{module_name} has no function {function_name or 'without a name'}; {remedy}")
     return function  # type: ignore[no-any-return]
 
 

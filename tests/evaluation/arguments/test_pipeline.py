@@ -177,7 +177,7 @@ def test_pipelines_come_from_modules_and_serialized_files(tmp_path: Path, monkey
         ("no_such_module:f", "Cannot import no_such_module"),
         ("no_such_file.py:f", "There is no file no_such_file.py"),
         ("no_such_file.hlpipe", "no_such_file.hlpipe"),
-        (f"{PIPELINES}:no_such_function", "has no function no_such_function"),
+        (f"{PIPELINES}:no_such_function", "has no function no_such_function; it has blur, "),
         (f"{PIPELINES}", f"Name the function in it that returns the pipeline, {PIPELINES}:FUNCTION"),
     ],
 )
