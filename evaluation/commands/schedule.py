@@ -34,7 +34,7 @@ from halidegym.evaluation.arguments.comparison import Beside, beside_options
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
 from halidegym.evaluation.arguments.paths import OutputFile, ScheduleFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
-from halidegym.evaluation.output.best_schedules import Best, best_schedules, run_time_words
+from halidegym.evaluation.output.best_schedules import Best, best_schedules, fails, run_time_words
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.schedule_files import (
     default_function,
@@ -196,7 +196,8 @@ def schedule(
     wins (docs/agents/autotune.md). Other agents go by the cost model alone.
 
     With --measure or --manual, the best schedule is then timed beside others in turns, and a table on the error stream
-    tells cost, run time and speed. If it computes something else than the pipeline, or does not run, the exit status is 2.
+    tells cost, run time and speed. If it computes something else than the pipeline, or does not run, the exit status is 2;
+    so it is if none of the schedules runs that were timed.
 
     Ctrl-C ends the search with the best schedule so far, which is printed and written as any other; it is timed beside no
     others, and the exit status is 0.
@@ -243,6 +244,8 @@ def schedule(
     finally:
         if save is not None:
             _save(plan, save)
+    if isinstance(plan, TunedPlan) and fails(plan):
+        raise Failure(f"Do not use this schedule: {run_time_words(plan, plan.finalists[0])}.")
     if beside.schedules and plan.ended_by != "interrupt":
         cost = best[0].cost if weights is None else None  # others' costs are those of the shipped weights
         title, rows = time_beside(problem, best[0].schedule, cost, beside.schedules, beside.settings)

@@ -53,11 +53,16 @@ def best_schedules(plan: Plan, count: int, weights: Weights | None = None) -> li
     return list(islice(_different(found), count))
 
 
+def fails(plan: TunedPlan) -> bool:
+    """Whether its schedule is known not to run, because none of those runs that were timed."""
+    return plan.baseline_time is not None and math.isnan(plan.speedup)
+
+
 def run_time_words(plan: TunedPlan, finalist: Finalist) -> str:
     """How long a schedule took, and the baseline beside it."""
     if plan.baseline_time is None:
         return "nothing was timed; this is what Adams2019's search found"
-    if math.isnan(finalist.speedup):
+    if fails(plan):
         return (
             "none of the schedules that were timed runs; this is what Adams2019's search found, and it does not, either"
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,13 @@ from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.tuner.autotune import Autotune
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.database import TimingDatabase
 from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.cli import main
+from halidegym.evaluation.commands import schedule as schedule_command
 from processes_for_tests import all_end, children_of
+from timers_for_tests import MadeUpTimes
 
 _SPEEDS = re.compile(r"^// \d: .* ms, [\d.]+ \[.*\] times as fast as Adams2019's schedule$", re.MULTILINE)
 BLUR = f"{pipelines_for_tests.__file__}:blur"
@@ -130,6 +135,15 @@ def test_ctrl_c_before_anything_was_timed_gives_what_the_beam_has_found(
     assert result.exit_code == 0, result.output
     assert "0 schedules timed" in result.stderr and "(interrupted)" in result.stderr
     assert "def schedule_blur(" in (tmp_path / "blur_schedule.py").read_text()
+
+
+def test_a_schedule_that_is_known_not_to_run_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    timer = MadeUpTimes(lambda schedule: 1.0 if isinstance(schedule, TrustedSchedule) else math.inf)
+    monkeypatch.setattr(schedule_command, "tuning_timer", lambda *_: nullcontext(timer))
+    result = schedule("--measurements", "4", "--save", tmp_path / "plan.json")
+    assert result.exit_code == 2
+    assert "Error: Do not use this schedule: none of the schedules that were timed runs" in result.stderr
+    assert (tmp_path / "plan.json").exists() and "get_func(" in result.stdout
 
 
 @pytest.mark.parametrize(
