@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -16,8 +18,12 @@ def output_console(*, stderr: bool = False) -> Console:
 
     It is as wide as the terminal, or wide enough for every table where it is none.
 
-    Programs and files read whole lines; only people look at 80 columns.
+    Programs and files read whole lines; only people look at 80 columns. What the encoding lacks, such as the ± of run times
+    in ASCII, is a question mark: it does not end a command after its work.
     """
+    stream = sys.stderr if stderr else sys.stdout
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
     console = Console(stderr=stderr)
     return console if console.is_terminal else Console(stderr=stderr, width=_WIDE)
 

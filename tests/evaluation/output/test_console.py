@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 
 import pytest
 from rich.console import Console
@@ -17,6 +20,13 @@ def table() -> Table:
     result = Table(*name_columns("Agent"), *number_columns(*(f"Pipeline {index}" for index in range(4))))
     result.add_row(NAME, *["123,456.789"] * 4)
     return result
+
+
+def test_what_the_encoding_lacks_is_a_question_mark() -> None:
+    command = "from halidegym.evaluation.output.console import output_console; output_console().print('1 ± 2 ms')"
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    finished = subprocess.run([sys.executable, "-c", command], capture_output=True, env=environment, check=False)
+    assert (finished.stdout, finished.stderr) == (b"1 ? 2 ms\n", b"")
 
 
 def test_lines_are_whole_where_there_is_no_terminal(
