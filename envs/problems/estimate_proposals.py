@@ -1,7 +1,8 @@
 """Estimates that a pipeline lacks, proposed from the sizes of example inputs.
 
 An output is as large as the first example input of at least as many dimensions, and then cut until no input is read beyond
-its size, or, where all outputs read beyond, as little as possible. A scalar is its value, the middle of its range, or 1.
+its size, or, where all outputs read beyond, as little as possible; where a larger input has room for more, it grows.
+A scalar is its value, the middle of its range, or 1.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def propose_for_snapshot(
         others = {other: region for other, region in regions.items() if other != name}
         if _is_complete(snapshot.with_estimates({**known, **others}), target):
             del regions[name]
-    return {**proposed, **_fitted(snapshot, known, regions, target)}
+    largest = max((extent for size in sizes for extent in size), default=1)
+    return {**proposed, **_fitted(snapshot, known, regions, largest, target)}
 
 
 def propose_for_file(
@@ -89,7 +91,10 @@ def _of_parameters(snapshot: PipelineSnapshot, examples: Extents, given: Mapping
         if parameter.name in given:
             continue
         if parameter.name in examples:
-            found[parameter.name] = [(0, extent) for extent in examples[parameter.name]]
+            found[parameter.name] = [
+                (_promised_min(parameter, dimension), extent)
+                for dimension, extent in enumerate(examples[parameter.name])
+            ]
         elif not parameter.is_buffer and "estimate" not in parameter.values:
             found[parameter.name] = _scalar(parameter)
         elif parameter.is_buffer and f"extent_estimate.{parameter.dimensions - 1}" not in parameter.values:
@@ -98,6 +103,11 @@ def _of_parameters(snapshot: PipelineSnapshot, examples: Extents, given: Mapping
                 f"--estimate-from {parameter.name}={','.join(['EXTENT'] * parameter.dimensions)}"
             )
     return found
+
+
+def _promised_min(parameter: _core.ParameterData, dimension: int) -> int:
+    _, value = parameter.values.get(f"min.{dimension}", ("", 0))
+    return int(value)
 
 
 def _scalar(parameter: _core.ParameterData) -> Estimate:
@@ -148,9 +158,9 @@ def _excess(snapshot: PipelineSnapshot, target: str) -> int:
 
 
 def _fitted(
-    snapshot: PipelineSnapshot, known: Mapping[str, Estimate], regions: Mapping[str, Region], target: str
+    snapshot: PipelineSnapshot, known: Mapping[str, Estimate], regions: Mapping[str, Region], largest: int, target: str
 ) -> dict[str, Estimate]:
-    """The regions without what makes inputs be read beyond their sizes."""
+    """The regions without what makes inputs be read beyond their sizes; and with what the largest one has room for."""
     fitted = {name: list(region) for name, region in regions.items()}
     for name, region in fitted.items():
         for dimension in range(len(region)):
@@ -160,7 +170,7 @@ def _fitted(
                 tried[dimension] = (first, last - first + 1)
                 return _excess(snapshot.with_estimates({**known, **fitted, name: tried}), target)
 
-            region[dimension] = _cut(region[dimension], excess)
+            region[dimension] = _grown(_cut(region[dimension], excess), largest, excess)
     return dict(fitted)
 
 
@@ -173,6 +183,14 @@ def _cut(interval: tuple[int, int], excess: Callable[[int, int], int]) -> tuple[
     last = _furthest(first, last, lambda end: excess(first, end))
     first = last - _furthest(0, last - first, lambda kept: excess(last - kept, last))
     return first, last - first + 1
+
+
+def _grown(interval: tuple[int, int], largest: int, excess: Callable[[int, int], int]) -> tuple[int, int]:
+    """The (min, extent) of up to so many points that reads no more beyond, if an input ends the dimension."""
+    first, extent = interval
+    if extent >= largest or excess(first, first + 2 * largest) <= excess(first, first + extent - 1):
+        return interval  # no input ends this dimension
+    return first, _furthest(extent, largest, lambda count: excess(first, first + count - 1))
 
 
 def _furthest(least: int, most: int, excess: Callable[[int], int]) -> int:

@@ -84,7 +84,7 @@ def proposed(build: Callable[[], hl.Func], **examples: tuple[int, ...]) -> dict[
         (halved, (1920, 1080), [(1, 959), (0, 540)]),
         (grey, (640, 480, 3), [(0, 639), (0, 480)]),
         (clamped, (640, 480), [(0, 640), (0, 480)]),
-        (transposed, (640, 480), [(0, 480), (0, 480)]),
+        (transposed, (640, 480), [(0, 480), (0, 640)]),
     ],
 )
 def test_outputs_are_as_large_as_inputs_allow(
@@ -92,6 +92,28 @@ def test_outputs_are_as_large_as_inputs_allow(
 ) -> None:
     found = proposed(build, image=size)
     assert found == {"image": [(0, extent) for extent in size], "out": region}
+
+
+def test_an_output_grows_into_the_room_of_larger_inputs() -> None:
+    def product() -> hl.Func:
+        a, b, c = (hl.ImageParam(hl.Float(32), 2, name) for name in "abc")
+        k, out = hl.RDom([(0, 128)], "k"), hl.Func("out")
+        out[X, Y] = c[X, Y]
+        out[X, Y] += a[k, X] * b[k, Y]
+        return out
+
+    assert proposed(product, a=(128, 96), b=(128, 112), c=(96, 112))["out"] == [(0, 96), (0, 112)]
+
+
+def test_inputs_begin_where_they_promise_to() -> None:
+    def shifted() -> hl.Func:
+        source, out = image(), hl.Func("out")
+        source.dim(0).set_min(-4)
+        source.dim(1).set_min(10)
+        out[X, Y] = source[X, Y]
+        return out
+
+    assert proposed(shifted, image=(200, 100)) == {"image": [(-4, 200), (10, 100)], "out": [(0, 196), (10, 100)]}
 
 
 def test_what_the_pipeline_says_is_not_proposed() -> None:
