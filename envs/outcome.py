@@ -44,10 +44,10 @@ def outcomes(
         found = [problems[index] for index in complete]
         known = [cost for cost in costs if cost is not None]
         greedy = {problem: problem.speedup(1.0) for problem in set(found)}
-        ended = [states[index] for index in complete]
+        ended = zip(found, (states[index] for index in complete), strict=True)
         told["cost"] = (complete, known)
         told["speedup"] = (complete, [greedy[problem] / cost for problem, cost in zip(found, known, strict=True)])
-        told["schedule"] = (complete, Schedule.from_states([problem.problem for problem in found], ended))
+        told["schedule"] = (complete, [Schedule.from_state(problem.problem, state) for problem, state in ended])
         told["fingerprint"] = (complete, [problem.fingerprint for problem in found])
     for key in {key: None for info in infos for key in info}:
         values = dict(zip(*told.get(key, ((), ())), strict=True))  # a reward may tell one of the above in its own way

@@ -37,15 +37,13 @@ Baseline = Literal["greedy"] | float | ScheduledPlan
 
 def reward_of(time: float, baseline: float, form: RewardForm) -> float:
     """The reward for a schedule that takes `time`, where the baseline takes `baseline`, in the same unit."""
-    return rewards_of((time,), (baseline,), form)[0]
-
-
-def rewards_of(times: Sequence[float], baselines: Sequence[float], form: RewardForm) -> list[float]:
-    """The same of several schedules, each with its baseline."""
-    if form == "inverse_time":
-        return [1 / time for time in times]
-    speedups = [baseline / time for time, baseline in zip(times, baselines, strict=True)]
-    return list(map(math.log, speedups)) if form == "log_speedup" else speedups
+    match form:
+        case "speedup":
+            return baseline / time
+        case "log_speedup":
+            return math.log(baseline / time)
+        case "inverse_time":
+            return 1 / time
 
 
 def check_form(form: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 
 from halidegym.envs.problems.prepared_problem import PreparedProblem
-from halidegym.envs.rewards.base import Baseline, Rating, Reward, RewardForm, reward_of, rewards_of
+from halidegym.envs.rewards.base import Baseline, Rating, Reward, RewardForm, reward_of
 from halidegym.envs.rewards.wrapper import ScheduleReward
 from halidegym.native._core import InvalidParameter, State
 
@@ -45,7 +45,9 @@ class RewardByCost(Reward):
         if type(self) is not RewardByCost or len(known) < len(costs):  # whoever derives from it may rate in another way
             return super().rate_all(problems, states, costs)
         baselines = {problem: self._baseline(problem) for problem in set(problems)}
-        return rewards_of(known, [baselines[problem] for problem in problems], self.form), [{}] * len(known)
+        form = self.form
+        rewards = [reward_of(cost, baselines[problem], form) for problem, cost in zip(problems, known, strict=True)]
+        return rewards, [{}] * len(known)
 
     def _baseline(self, problem: PreparedProblem) -> float:
         return 1.0 if self.form == "inverse_time" else self.baseline_time(problem)

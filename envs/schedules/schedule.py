@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import keyword
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import halide as hl
@@ -36,20 +36,12 @@ class Schedule:
         Raises:
             InvalidParameter: decisions are still to be made.
         """
-        return cls.from_states((problem,), (state,))[0]
-
-    @classmethod
-    def from_states(cls, problems: Iterable[SchedulingProblem], states: Iterable[_core.State]) -> list[Schedule]:
-        """The schedules that complete states stand for, each of its problem; see `from_state`."""
-        schedules = []
-        for problem, state in zip(problems, states, strict=True):
-            if not state.is_complete:
-                state.directives()  # raises
-            schedule = cls.__new__(cls)
-            values = schedule.__dict__
-            values["problem"], values["_state"] = problem, state
-            schedules.append(schedule)
-        return schedules
+        if not state.is_complete:
+            state.directives()  # raises
+        schedule = object.__new__(cls)
+        values = schedule.__dict__
+        values["problem"], values["_state"] = problem, state
+        return schedule
 
     @classmethod
     def from_actions(cls, problem: SchedulingProblem, rules: Rules, actions: Sequence[int]) -> Schedule:
