@@ -62,12 +62,14 @@ def test_throughput_is_that_of_the_measurements() -> None:
     beams, of_wheel = (results(file)[-1]["CPU time, plugin / ours"] for file in ("speed.csv", "speed-wheel.csv"))
     memory = sorted((row["peak memory, plugin / ours"] for row in results("speed-wheel.csv")[:-1]), key=float)
     environments, growth = "speed-environments.csv", "speed-growth.csv"
+    of_vector = "gym.make_vec of 256, copy=False, resets in the next step / CartPole-v1"
     assert figures == [
         f"{beams} times as fast",
         f"{of_wheel} times as fast",
         f"1 / {memory[-1]} to 1 / {memory[0]}",
         f"{median(environments, 'harris', 'gym.make / CartPole-v1')} times as many a second",
         f"{median(environments, 'toy_blur', 'gym.make / CartPole-v1')} times as many",
+        f"{median(environments, 'toy_stencils', of_vector)} times as many",
         f"{median(environments, 'harris', 'gym.make_vec of 16 / SyncVectorEnv of 16')} times as many",
         f"{median(growth, 'local_laplacian', 'time per evaluation / that of the first')} times as long",
     ]
