@@ -117,7 +117,13 @@ def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:
         InvalidParameter: there is none, or the file is no Python.
         Exception: whatever the module raises when it is imported.
     """
-    module = _load_file(Path(module_name)) if module_name.endswith(".py") else _import(module_name)
+    if module_name.endswith(".py"):
+        path = Path(module_name)
+        if not path.is_file():
+            raise InvalidParameter(f"There is no file {path}; check the path before the colon")
+        module = _load_file(path.resolve())
+    else:
+        module = _import(module_name)
     function = getattr(module, function_name, None)
     if not callable(function):
         own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
@@ -129,13 +135,11 @@ def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:
 
 @functools.cache  # a generator may be registered only once
 def _load_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise InvalidParameter(f"There is no file {path}; check the path before the colon")
     spec = importlib.util.spec_from_file_location(_module_name(path), path)
     assert spec is not None and spec.loader is not None, "a .py file has a loader"
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where dataclasses, typing and pickle look for what belongs to a class
-    sys.path.insert(0, str(path.parent.resolve()))  # as `python file.py` does, for the modules next to it
+    sys.path.insert(0, str(path.parent))  # as `python file.py` does, for the modules next to it
     try:
         spec.loader.exec_module(module)
     except BaseException as error:
@@ -154,9 +158,9 @@ def _module_name(path: Path) -> str:
     """What a file is imported as: by its own name, unless that is another module's."""
     if path.stem.isidentifier() and path.stem not in sys.modules:
         found = importlib.util.find_spec(path.stem)
-        if found is None or found.origin == str(path.resolve()):
+        if found is None or found.origin == str(path):
             return path.stem
-    return f"{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    return f"{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
 
 
 def _import(name: str) -> ModuleType:
