@@ -66,9 +66,9 @@ class Agent(ABC):
             OutOfResources: the machine has not the memory or the threads for the search.
         """
         budget = Budget(seconds, evaluations, expansions, measurements)
-        problem = problem_of(problem_or_env)
+        problem, seed = problem_of(problem_or_env), check_seed(seed)
         with self._bar(problem, budget) if progress else nullcontext() as on_progress:
-            plan = self.search(problem, budget, check_seed(seed), on_progress, timer)
+            plan = self.search(problem, budget, seed, on_progress, timer)
         if not isinstance(plan, Plan):
             raise InvalidParameter(
                 f"{self.name}.search returned {plan!r}; let it return the Plan of the best schedule that it has found"

@@ -139,7 +139,7 @@ class SchedulingProblem:
         It tells apart what the analysis does not, such as `sin` and `exp`, or other numbers in a table: definitions, all
         that is set on parameters, and the contents of embedded buffers.
         """
-        return hashlib.sha256(_core.algorithm_identity(self.pipeline())).hexdigest()
+        return self._snapshot.algorithm
 
     @property
     def nodes(self) -> Sequence[_core.Node]:

@@ -1,6 +1,8 @@
 """A Halide pipeline as plain data: it can be pickled, stored, and rebuilt in another process."""
 
 import dataclasses
+import functools
+import hashlib
 import json
 import math
 import operator
@@ -107,6 +109,11 @@ class PipelineSnapshot:
                 )
             _core.write_parameter(parameters[data.name], data)
         return hl.deserialize_pipeline(self.serialized, parameters)
+
+    @functools.cached_property
+    def algorithm(self) -> str:
+        """See `SchedulingProblem.algorithm`. Each schedule of a pipeline that is looked up in a record asks for it."""
+        return hashlib.sha256(_core.algorithm_identity(self.restore())).hexdigest()
 
     def to_bytes(self) -> bytes:
         """Everything, for `from_bytes`: the length of the parameters, the parameters as JSON, the pipeline."""

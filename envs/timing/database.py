@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from halidegym.envs.timing.measurements import Comparison, Timing
-from halidegym.native._core import Error, FormatError
+from halidegym.native._core import Error, FormatError, InvalidParameter
 from halidegym.native.checks import shown
 from halidegym.native.fields import checked_fields
 
@@ -34,6 +34,16 @@ _IF_DAMAGED = "If the file is damaged, restore a copy of it, or move it away and
 
 class DatabaseError(Error):
     """The timing database cannot be read or written; the message names the file and the reason."""
+
+
+def check_missing(missing: str) -> None:
+    """Check what a replay is to do for what is not on record.
+
+    Raises:
+        InvalidParameter: it is unknown.
+    """
+    if missing not in ("error", "cost_model"):
+        raise InvalidParameter(f'missing={missing!r}: use "error" or "cost_model"')
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.keys import schedule_key
 from halidegym.envs.schedules.schedule_like import ScheduleLike
-from halidegym.envs.timing.database import Key, Record, TimingDatabase
+from halidegym.envs.timing.database import Key, Record, TimingDatabase, check_missing
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
@@ -253,8 +253,7 @@ class Replay:
             raise InvalidParameter(
                 f"{database.path} has measurements of the machines {', '.join(machines)}. Choose one: machine=..."
             )
-        if missing not in ("error", "cost_model"):
-            raise InvalidParameter(f'missing={missing!r}: use "error" or "cost_model"')
+        check_missing(missing)
         self._machine = machine or "".join(machines)
         self._path = database.path
         self._missing = missing

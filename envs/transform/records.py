@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from halidegym.envs.timing.database import Record, TimingDatabase
+from halidegym.envs.timing.database import Record, TimingDatabase, check_missing
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, median_interval
 from halidegym.envs.timing.timers import Unrecorded
@@ -67,16 +67,6 @@ def recorded_cost(comparison: Comparison) -> float:
 def ways_settings(rounds: int, sample_s: float, seed: int) -> str:
     """How ways to do a problem were timed, as text; measurements of another seed are others."""
     return json.dumps({"rounds": rounds, "sample_s": sample_s, "seed": seed}, sort_keys=True)
-
-
-def check_missing(missing: str) -> None:
-    """Check what is to be done for plans that are not on record.
-
-    Raises:
-        InvalidParameter: it is unknown.
-    """
-    if missing not in ("error", "cost_model"):
-        raise InvalidParameter(f'missing={missing!r}: use "error" or "cost_model"')
 
 
 class TransformReplay:

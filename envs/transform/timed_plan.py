@@ -7,14 +7,14 @@ import os
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
-from halidegym.envs.timing.database import TimingDatabase
+from halidegym.envs.timing.database import TimingDatabase, check_missing
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison
 from halidegym.envs.transform.costs import PlanRating, name_of
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_env import TransformPlanEnv
 from halidegym.envs.transform.plan_vector import TransformPlanVector
-from halidegym.envs.transform.records import TransformReplay, check_missing
+from halidegym.envs.transform.records import TransformReplay
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.envs.transform.timer import TransformTimer
 from halidegym.native._core import TransformSpace, available_lanes

@@ -21,12 +21,12 @@ def agent_code(settings: AgentSettings) -> str:
     return hashlib.sha256(b"".join(texts)).hexdigest()[:16] if texts else ""
 
 
-def has_changed(settings: AgentSettings, code: str) -> bool:
-    """Whether an agent of such a digest has been edited since; False if that cannot be known."""
+def current_code(settings: AgentSettings) -> str | None:
+    """The same; None if the agent cannot be loaded any more."""
     try:
-        return bool(code) and agent_code(settings) != code
+        return agent_code(settings)
     except (Error, OSError, TypeError):
-        return False
+        return None
 
 
 def _names(name: str, parameters: Mapping[str, Any]) -> Iterator[str]:

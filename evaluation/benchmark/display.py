@@ -34,11 +34,13 @@ def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool =
             run = Run(folder)
             time_missing(run, display.timing)
     run = Run(folder)
-    for agent in dict.fromkeys(run.cells[name].agent for name in outdated_results(run)):
+    results = run.results()
+    outdated = outdated_results(run, results)
+    for agent in dict.fromkeys(cell.agent for name, cell in run.cells.items() if name in outdated):
         click.echo(
             f"{agent} has been edited since some of its cells were run. To run these again, add --edited", err=True
         )
-    failed = sum(bool(result.failure) for result in run.results().values())
+    failed = sum(bool(result.failure) for result in results.values())
     click.echo(
         f"{folder}: {len(run.cells)} cells are done{f', {failed} of them failed' if failed else ''}. "
         f"Next: halidegym report {folder}",

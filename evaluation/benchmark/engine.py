@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from halidegym.envs.processes.workers import Workers
-from halidegym.evaluation.benchmark.agent_code import has_changed
+from halidegym.evaluation.benchmark.agent_code import current_code
 from halidegym.evaluation.benchmark.cells import Cell, CellResult
 from halidegym.evaluation.benchmark.lanes import lanes_for
 from halidegym.evaluation.benchmark.one_problem import OneProblem
@@ -67,21 +67,17 @@ def run_missing(
 
 def kept_results(run: Run, *, retry: bool, edited: bool) -> dict[str, CellResult]:
     """The results that are not made again; see `run_missing`."""
-    outdated = outdated_results(run) if edited else {}
-    return {
-        name: result
-        for name, result in run.results().items()
-        if not (retry and result.failure) and name not in outdated
-    }
+    results = run.results()
+    outdated = outdated_results(run, results) if edited else set()
+    return {name: result for name, result in results.items() if not (retry and result.failure) and name not in outdated}
 
 
-def outdated_results(run: Run) -> dict[str, CellResult]:
-    """Those of agents whose files have been edited since."""
-    return {
-        name: result
-        for name, result in run.results().items()
-        if result.code and has_changed(run.cells[name].settings, result.code)
-    }
+def outdated_results(run: Run, results: Mapping[str, CellResult]) -> set[str]:
+    """The names of those of agents whose files have been edited since."""
+    coded = {name: run.cells[name] for name, result in results.items() if result.code}
+    settings = {cell.agent: cell.settings for cell in coded.values()}
+    codes = {agent: current_code(each) for agent, each in settings.items()}
+    return {name for name, cell in coded.items() if codes[cell.agent] not in (None, results[name].code)}
 
 
 class _Outlook:
