@@ -163,7 +163,8 @@ void bind_env(py::module_ &m) {
             }));
     def_copies(shape);
 
-    py::class_<ShownEnvironment>(m, "Environment", "An episode over the decisions of a schedule.")
+    // Types of this module alone are found without the lock that modules share, once a step.
+    py::class_<ShownEnvironment>(m, "Environment", "An episode over the decisions of a schedule.", py::module_local())
         .def(py::init<ObservationShape, bool>(), py::arg("shape"), py::kw_only(), py::arg("skip_forced") = true)
         .def("start", &start_unlocked, py::arg("state"), py::arg("reference_cost") = 1.0, py::arg("evaluations") = 0,
              "Begin in a state, or in the next one that offers a choice.")
