@@ -1,4 +1,4 @@
-"""The network as a policy of stable-baselines3, for MaskablePPO of sb3-contrib on `HalideSchedule`."""
+"""The network as a policy of stable-baselines3, for MaskablePPO of sb3-contrib, PPO and A2C on `HalideSchedule`."""
 
 from __future__ import annotations
 
@@ -56,6 +56,7 @@ class PointerPolicy(MaskableActorCriticPolicy):
         network: sizes of the network.
         reads_children: rate decisions by the features of their children, too; the environment must show them
             (`child_features=True`).
+        use_sde: what PPO and A2C tell every policy; their exploration of continuous actions, of which there are none.
         **others: as `MaskableActorCriticPolicy` takes them.
     """
 
@@ -69,6 +70,7 @@ class PointerPolicy(MaskableActorCriticPolicy):
         network: NetworkConfig | None = None,
         *,
         reads_children: bool = False,
+        use_sde: bool = False,
         **others: Any,
     ) -> None:
         """See the class.

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
+from stable_baselines3 import A2C, PPO
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.envs.halide_schedule import HalideSchedule
@@ -122,6 +124,31 @@ def test_maskable_ppo_trains_and_saves(tmp_path: Path) -> None:
     again = MaskablePPO.load(tmp_path / "model.zip", device="cpu")
     assert again.predict(observation, deterministic=True)[0] == action
     network_from(policy_file(model.policy.network, {"steps": 32}))
+
+
+@pytest.mark.parametrize("algorithm", [PPO, A2C])
+def test_algorithms_without_masks_take_legal_actions(algorithm: type[OnPolicyAlgorithm], tmp_path: Path) -> None:
+    """Observations tell which are legal."""
+    env = RecordedActions(make("toy_stencils", max_decisions=64))
+    model = algorithm(PointerPolicy, env, n_steps=64, seed=0, device="cpu")
+    model.learn(64)
+    assert env.were_legal and all(env.were_legal)
+    observation, _ = env.reset(seed=1)
+    action, _ = model.predict(observation, deterministic=True)
+    model.save(tmp_path / "model.zip")
+    again = algorithm.load(tmp_path / "model.zip", device="cpu")
+    assert again.predict(observation, deterministic=True)[0] == action
+
+
+class RecordedActions(gym.Wrapper[Any, Any, Any, Any]):
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.were_legal: list[bool] = []
+
+    def step(self, action: Any) -> Any:
+        result = super().step(action)
+        self.were_legal.append(not result[4]["illegal_action"])
+        return result
 
 
 def test_many_actions_pass_the_validation_of_probabilities() -> None:
