@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from halidegym.envs.problems.fingerprint import Fingerprint, fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -12,6 +14,20 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.native import _core
 
 _WIDTHS = (1, 2, 4, 8, 16, 32)
+
+T = TypeVar("T")
+
+
+class _FoundOnce(functools.cached_property[T]):
+    """A property that is found when it is first asked for, by whichever threads ask.
+
+    Before Python 3.12 the lock of its base is one for all objects: who needs one problem would wait for the search of
+    another, as a pool's thread makes it.
+    """
+
+    def __init__(self, find: Callable[[Any], T]) -> None:
+        super().__init__(find)
+        self.lock = contextlib.nullcontext()
 
 
 class PreparedProblem:
@@ -68,7 +84,7 @@ class PreparedProblem:
             )
         return self._greedy
 
-    @functools.cached_property
+    @_FoundOnce
     def greedy_cost(self) -> float:
         """The cost of the greedy schedule.
 
@@ -92,7 +108,7 @@ class PreparedProblem:
         except _core.SearchExhausted:
             return 1.0
 
-    @functools.cached_property
+    @_FoundOnce
     def _greedy(self) -> _core.Solution | None:
         for beam_size in _WIDTHS:
             with contextlib.suppress(_core.SearchExhausted):
