@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from halidegym.envs.rewards.base import RewardForm, check_form, reward_of
 from halidegym.envs.transform.costs import ModelCosts, PlanCosts, PlanRating
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState, TransformView
-from halidegym.native.checks import check_kind, check_number, is_number, shown
+from halidegym.native.checks import check_at_least, check_kind, check_number, is_number, shown
 
 Observation: TypeAlias = dict[str, Any]
 Baseline: TypeAlias = Literal["dp"] | str | float
@@ -59,7 +59,7 @@ class PlanTask:
         self,
         n: int | Sequence[int] = 1024,
         *,
-        room: int | Sequence[int] = (),
+        room: int | Sequence[int] | None = None,
         space: Literal["basic", "lanes", "wide"] = "basic",
         lanes: Sequence[int] | None = None,
         context: float = 0.0,
@@ -71,11 +71,12 @@ class PlanTask:
         check_kind(bool, estimates=estimates)
         check_form(form)
         check_number(context=context)
+        further = () if room is None else _sizes(room)
+        for size in further:
+            check_at_least(2, room=size)
         self.spaces, others = (
-            tuple(
-                TransformSpace(size, space=space, order="first", lanes=lanes, context=context) for size in _sizes(given)
-            )
-            for given in (n, room)
+            tuple(TransformSpace(size, space=space, order="first", lanes=lanes, context=context) for size in sizes)
+            for sizes in (_sizes(n), further)
         )
         if not self.spaces:
             raise InvalidParameter("n=() has no size: give one, such as 1024, or several")

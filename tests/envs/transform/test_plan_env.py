@@ -181,6 +181,8 @@ def test_render() -> None:
     [
         ({"n": ()}, "has no size"),
         ({"n": "64"}, "n='64' is out of range"),
+        ({"room": "64"}, "room='64'"),
+        ({"room": (64, 1.5)}, "room=1.5"),
         ({"costs": 3}, "costs=3 have not the methods of PlanCosts"),
         ({"n": 11}, "prime factor 11"),
         ({"baseline": 0}, "baseline=0"),
@@ -196,6 +198,10 @@ def test_render() -> None:
 def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         TransformPlanEnv(**arguments)
+
+
+def test_room_may_be_none() -> None:
+    assert TransformPlanEnv(64, room=None).observation_space == TransformPlanEnv(64, room=()).observation_space
 
 
 def test_a_baseline_may_be_a_number_of_numpy() -> None:
