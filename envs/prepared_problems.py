@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from halidegym.envs.generated_problems import GeneratedProblems
+from halidegym.envs.pipelines import generated
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
@@ -76,6 +77,11 @@ def load_prepared_problems(
         raise _core.InvalidParameter(
             f'pool={pool} is for generated pipelines alone, not for pipeline={shown(pipeline)}: use pipeline="random", or '
             "leave it out"
+        )
+    if isinstance(pipeline, Sequence) and any(isinstance(source, str) and source == RANDOM for source in pipeline):
+        raise _core.InvalidParameter(
+            f'pipeline={shown(pipeline)}: "random" stands for all generated pipelines, and not for one of a sequence; use '
+            f'pipeline="random" alone, or names such as "{generated.name_of("train", 0)}" beside others'
         )
     given = load_problems(
         pipeline, target=target, parallelism=parallelism, estimates=estimates, pipeline_options=pipeline_options

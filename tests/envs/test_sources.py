@@ -89,3 +89,9 @@ def test_unknown_options_are_refused_with_those_there_are() -> None:
 def test_pipelines_may_be_an_array_of_names() -> None:
     env = gym.make("HalideSchedule-v0", pipeline=np.array(["toy_blur", "hist"]), **SETTING).unwrapped
     assert [problem.name for problem in env.problems] == ["toy_blur", "hist"]
+
+
+@pytest.mark.parametrize("sources", [["random"], ["harris", "random"], ("random", scaled())])
+def test_generated_pipelines_are_no_element_of_a_sequence(sources: object) -> None:
+    with pytest.raises(InvalidParameter, match=r'use pipeline="random" alone, or names such as "random-train-v1/0"'):
+        problem_of(pipeline=sources)
