@@ -20,7 +20,7 @@ from halidegym.envs.prepared_problems import draw_index
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.rewards.base import Reward
-from halidegym.envs.vector_arguments import action_indices, check_sizes
+from halidegym.envs.vector_arguments import action_indices, check_no_wrappers, check_sizes
 from halidegym.envs.vector_base import SeededVector
 from halidegym.envs.vector_infos import arrays
 from halidegym.native import _core
@@ -52,7 +52,7 @@ class HalideScheduleVector(SeededVector[Observation]):
     | `group_size` | 1 | neighbours that share the pipeline of each episode, see below |
     | `reward` | by cost | a `halidegym.rewards.Reward` for all environments: `RewardByCost("speedup")`, ... |
 
-    `wrappers=` and `vector_kwargs=` of `make_vec` are not for native vectors, which Gymnasium says by an error;
+    `wrappers=` and `vector_kwargs=` of `make_vec` are not for native vectors, nor is `max_episode_steps=`: they are refused;
     `vectorization_mode="sync"` takes them.
 
     ## Reset and Episode End
@@ -115,6 +115,7 @@ class HalideScheduleVector(SeededVector[Observation]):
         check_sizes(num_envs, threads, group_size)
         check_kind(bool, copy=copy)
         check_kind(Reward, reward=reward)
+        check_no_wrappers(environment)
         single = HalideSchedule(**environment)
         super().__init__(single, num_envs, autoreset_mode, group_size)
         self.reward: Reward = single.reward if reward is None else reward
@@ -220,6 +221,9 @@ class HalideScheduleVector(SeededVector[Observation]):
     def states(self) -> tuple[_core.State, ...]:
         """The partial schedules, immutable values."""
         return tuple(self._native.state(index) for index in range(self.num_envs))
+
+    def _given_problems(self) -> tuple[SchedulingProblem, ...]:
+        return self._prepared.given_problems()
 
     def _begin(self, chosen: NDArray[np.bool_]) -> None:
         """Begin episodes in the chosen environments."""

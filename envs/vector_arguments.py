@@ -15,6 +15,20 @@ from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, shown
 
 
+def check_no_wrappers(arguments: Mapping[str, Any]) -> None:
+    """Refuse what `gym.make` takes for its own wrappers around a single environment: none are in a native vector.
+
+    Raises:
+        InvalidParameter: it is among the arguments.
+    """
+    for name in ("max_episode_steps", "disable_env_checker"):
+        if name in arguments:
+            raise InvalidParameter(
+                f"{name}={shown(arguments[name])} is about wrappers of single environments, and a native vector has none: "
+                'leave it out, or use gym.make_vec(..., vectorization_mode="sync")'
+            )
+
+
 def check_sizes(num_envs: int, threads: int, group_size: int) -> None:
     """Check how many environments there are, how many threads step them, and how many share a pipeline.
 

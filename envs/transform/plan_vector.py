@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from halidegym.envs.transform.plan_env import TransformPlanEnv
 from halidegym.envs.transform.plan_task import Observation, indented
-from halidegym.envs.vector_arguments import action_indices, check_sizes
+from halidegym.envs.vector_arguments import action_indices, check_no_wrappers, check_sizes
 from halidegym.envs.vector_base import SeededVector
 from halidegym.envs.vector_infos import columns
 from halidegym.native._core import TransformState
@@ -54,6 +54,7 @@ class TransformPlanVector(SeededVector[Observation]):
             Error: see `TransformPlanEnv`.
         """
         check_sizes(num_envs, 1, 1)
+        check_no_wrappers(environment)
         single = TransformPlanEnv(**environment)
         super().__init__(single, num_envs, autoreset_mode)
         self.task = single.task

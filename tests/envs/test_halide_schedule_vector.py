@@ -281,6 +281,13 @@ def test_copies_are_refused() -> None:
             copied(envs)
 
 
+@pytest.mark.parametrize("name", ["HalideSchedule-v0", "TransformPlan-v0"])
+def test_arguments_for_wrappers_are_refused(name: str) -> None:
+    for arguments in ({"max_episode_steps": 5}, {"disable_env_checker": True}):
+        with pytest.raises(_core.InvalidParameter, match=r'.*=.* leave it out, or use .*vectorization_mode="sync"'):
+            gym.make_vec(name, num_envs=2, **arguments)
+
+
 def test_an_unknown_argument_is_named() -> None:
     with pytest.raises(TypeError, match="pipelines"):
         make(pipelines=["harris"])
