@@ -9,7 +9,6 @@ from typing import Any, SupportsIndex
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
-from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from halidegym.envs import rendering
@@ -27,14 +26,14 @@ from halidegym.envs.rewards.base import Reward
 from halidegym.envs.rewards.cost_model import RewardByCost
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.sources import ProblemSource
-from halidegym.envs.specification import ScheduleSpec
+from halidegym.envs.specification import Specified
 from halidegym.native import _core
 from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_kind
 
 __all__ = ["EpisodeState", "HalideSchedule"]
 
 
-class HalideSchedule(gym.Env[Observation, np.int64]):
+class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
     """Schedule a Halide pipeline, one decision after another.
 
     ## Description
@@ -178,7 +177,6 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012
-    _spec: EnvSpec | None = None
 
     def __init__(
         self,
@@ -342,15 +340,6 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
         super().close()
 
     @property
-    def spec(self) -> EnvSpec | None:
-        """How `gym.make` made the environment, and makes it again; see `ScheduleSpec`."""
-        return self._spec
-
-    @spec.setter
-    def spec(self, spec: EnvSpec | None) -> None:
-        self._spec = None if spec is None else ScheduleSpec.of(spec, self.problems)
-
-    @property
     def prepared_problem(self) -> PreparedProblem:
         """The problem of the current episode, with its rules, its search space, and its greedy schedule."""
         return self._prepared[self._problem_index]
@@ -363,7 +352,7 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
     @property
     def problems(self) -> tuple[SchedulingProblem, ...]:
         """The problems that episodes are drawn from, as far as they were given: none with `pipeline="random"`."""
-        return self._prepared.given_problems()
+        return self._given_problems()
 
     @property
     def prepared_problems(self) -> PreparedProblems:
@@ -397,3 +386,6 @@ class HalideSchedule(gym.Env[Observation, np.int64]):
             SearchExhausted: see `PreparedProblem.greedy`.
         """
         return self.prepared_problem.greedy.state
+
+    def _given_problems(self) -> tuple[SchedulingProblem, ...]:
+        return self._prepared.given_problems()

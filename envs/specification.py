@@ -1,4 +1,4 @@
-"""What `env.spec` says of an environment of schedules: enough to make it again, here or elsewhere."""
+"""What `env.spec` says of an environment: enough to make it again, here or elsewhere."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -21,15 +22,15 @@ _SETTLED = ("target", "parallelism", "estimates", "pipeline_options")
 _KEY = "problem"
 
 
-class ScheduleSpec(EnvSpec):
-    """A specification whose pipeline can be copied, pickled and written as JSON.
+class PortableSpec(EnvSpec):
+    """A specification that can be copied, pickled and written as JSON.
 
     Names and paths of pipelines stay what they are. Whatever else a pipeline was given as, among them Halide objects, of
     which there are no copies, is replaced by the problem that was made of it, for its target and number of cores.
     """
 
     @classmethod
-    def of(cls, spec: EnvSpec, problems: Sequence[SchedulingProblem]) -> ScheduleSpec:
+    def of(cls, spec: EnvSpec, problems: Sequence[SchedulingProblem]) -> PortableSpec:
         """The specification of an environment that was made by `spec` and has these problems."""
         kwargs = dict(spec.kwargs)
         pipeline = kwargs.get("pipeline", "")
@@ -58,7 +59,7 @@ class ScheduleSpec(EnvSpec):
         """The specification as JSON, for `EnvSpec.from_json`.
 
         Raises:
-            InvalidParameter: an argument has no such form, such as a cost model's `weights` that are not a path.
+            InvalidParameter: an argument has no such form, such as a cost model's `weights` that are not a path, or `costs`.
             UnsupportedPipeline: a region of a pipeline has bounds that only Halide can evaluate.
         """
         for wrapper in self.additional_wrappers:
@@ -67,6 +68,25 @@ class ScheduleSpec(EnvSpec):
         plain = copy.copy(self)
         plain.kwargs = {name: _json_form(name, value) for name, value in self.kwargs.items()}
         return EnvSpec.to_json(plain)
+
+
+class Specified:
+    """What environments, single and in vectors, have in common that `gym.make` and `gym.make_vec` made."""
+
+    _spec: EnvSpec | None = None
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """How the environment was made, and is made again; see `PortableSpec`."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = None if spec is None else PortableSpec.of(spec, self._given_problems())
+
+    def _given_problems(self) -> Sequence[SchedulingProblem]:
+        """Those that `pipeline` stands for."""
+        return ()
 
 
 def saved_problem(source: Mapping[str, str]) -> SchedulingProblem:
@@ -90,6 +110,10 @@ def _json_form(name: str, value: Any) -> Any:
         return {_KEY: base64.b64encode(zlib.compress(value.to_bytes())).decode()}
     if isinstance(value, list | tuple):
         return [_json_form(name, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _json_form(f"{name}[{key!r}]", item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     try:

@@ -10,6 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from halidegym.envs.arguments import action_index, check_no_options, check_render_mode
+from halidegym.envs.specification import Specified
 from halidegym.native._core import SyntheticNode, SyntheticTree
 from halidegym.native.checks import check_at_least, check_number
 
@@ -18,7 +19,7 @@ Observation = NDArray[np.float32]
 _MAX_DELTA = 1e18  # whose square, added up along the deepest path, is a float32
 
 
-class SyntheticTreeEnv(gym.Env[Observation, np.int64]):
+class SyntheticTreeEnv(Specified, gym.Env[Observation, np.int64]):
     """Walk down a random tree to a cheap leaf, whose optimum is known exactly.
 
     ## Description

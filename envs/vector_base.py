@@ -13,12 +13,13 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from halidegym.envs.generators import Generators
+from halidegym.envs.specification import Specified
 from halidegym.envs.vector_arguments import autoreset_mode_of, reset_mask_of, seeds_of
 
 ObservationT = TypeVar("ObservationT")
 
 
-class SeededVector(VectorEnv[ObservationT, ArrayLike, NDArray[Any]], ABC):
+class SeededVector(Specified, VectorEnv[ObservationT, ArrayLike, NDArray[Any]], ABC):
     """Many environments with a generator of random numbers each, in each of Gymnasium's modes of reset."""
 
     def __init__(

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from halidegym.envs.arguments import action_index, check_no_options, check_render_mode
 from halidegym.envs.rewards.base import RewardForm
+from halidegym.envs.specification import Specified
 from halidegym.envs.transform.costs import PlanCosts, name_of
 from halidegym.envs.transform.plan_task import Baseline, Observation, PlanState, PlanTask, indented
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState
 from halidegym.native.checks import check_given
 
 
-class TransformPlanEnv(gym.Env[Observation, np.int64]):
+class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
     """Plan a Fourier transform, one step after another.
 
     ## Description
@@ -140,7 +141,7 @@ class TransformPlanEnv(gym.Env[Observation, np.int64]):
         self,
         n: int | Sequence[int] = 1024,
         *,
-        room: int | Sequence[int] = (),
+        room: int | Sequence[int] | None = None,
         space: Literal["basic", "lanes", "wide"] = "basic",
         lanes: Sequence[int] | None = None,
         context: float = 0.0,

@@ -8,7 +8,9 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import halide as hl
+import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 
@@ -16,7 +18,8 @@ import pipelines_for_tests
 from episodes_for_tests import TARGET, digest, make
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.rewards import CostModelReward
+from halidegym.envs.rewards import CostModelReward, RewardByCost
+from halidegym.envs.transform.costs import ModelCosts
 from halidegym.native import _core
 from halidegym.native.weights import builtin_weights
 
@@ -83,7 +86,33 @@ def test_wrappers_are_made_again() -> None:
     assert digest(again, 2) == digest(env, 2)
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("HalideSchedule-v0", {"pipeline": "toy_blur", "parallelism": np.int64(3)}),
+        ("HalideSchedule-v0", {"pipeline": "mat_mul", "pipeline_options": {"size": np.int64(64)}}),
+        ("TransformPlan-v0", {"n": np.array([64, 128])}),
+        ("SyntheticTree-v0", {"depth": np.int64(3), "delta": np.float64(2.5)}),
+    ],
+)
+def test_numbers_and_arrays_of_numpy_are_carried_through_json(name: str, arguments: dict[str, Any]) -> None:
+    spec = gym.make(name, **arguments).spec
+    assert through_json(spec).make().observation_space == spec.make().observation_space
+
+
+@pytest.mark.parametrize("carry", [copy.deepcopy, through_pickle, through_json])
+def test_a_vector_is_made_again(carry: Any) -> None:
+    envs = gym.make_vec("HalideSchedule-v0", num_envs=3, pipeline=pipelines_for_tests.blur(), parallelism=3)
+    again = gym.make_vec(carry(envs.spec))
+    assert again.num_envs == 3
+    assert again.unwrapped.problems == envs.unwrapped.problems  # type: ignore[attr-defined]
+
+
 def test_what_has_no_json_form_is_named() -> None:
+    with pytest.raises(_core.InvalidParameter, match=r"costs=.*no JSON form"):
+        gym.make("TransformPlan-v0", costs=ModelCosts()).spec.to_json()
+    with pytest.raises(_core.InvalidParameter, match=r"reward=.*no JSON form"):
+        gym.make_vec("HalideSchedule-v0", pipeline="toy_blur", reward=RewardByCost()).spec.to_json()
     with pytest.raises(_core.InvalidParameter, match=r"weights=.*path of a file"):
         make(weights=builtin_weights()).spec.to_json()
     env = make()
