@@ -65,9 +65,11 @@ class MeasuredCollection:
         if found[0] < schedules or found[1] < pipelines:
             of = f"of the {split} split" if split else "that are not generated"
             others = len(self.ran) - found[0]
+            remedy = ", which takes them where it is told no names" if split in ("train", "validation") else ""
             raise InvalidParameter(
                 f"There are {found[0]} measured schedules of {found[1]} pipelines {of}; {schedules} of {pipelines} are "
-                f"needed{f', and {others:,} of others do not count' if others else ''}. Collect more: halidegym collect"
+                f"needed{f', and {others:,} of others do not count' if others else ''}. Collect more: halidegym "
+                f"collect{remedy}"
             )
         return chosen
 

@@ -15,6 +15,7 @@ from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.judged import allow_other_machine_option, judged_cells, judged_table, measured_argument
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.output.progress import phases_bar
+from halidegym.native.checks import shown
 from halidegym.native.weights import save_weights, weights_hash
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ _FEWEST_SCHEDULES, _FEWEST_PIPELINES = 30, 4
 def cost_model(data: Path, output: Path, config: str, compare: Path | None, allow_other_machine: bool) -> None:
     """Train a cost model on the run times that `halidegym collect` measured into DATA.
 
+    It learns from pipelines of the train split of generated ones, and is chosen by those of the validation split: what
+    `halidegym collect` measures where it is told no names. Others in DATA are left to be judged by.
+
     The file works wherever halidegym takes weights, and in Halide's own Adams2019 autoscheduler as weights_path. The curve,
     the logs, the weights of all members and a checkpoint go into the folder of the same name without its ending; the same
     command goes on where Ctrl-C or worse has ended it. Judge the result by `halidegym judge`.
@@ -48,6 +52,14 @@ def cost_model(data: Path, output: Path, config: str, compare: Path | None, allo
     collection = MeasuredCollection.load(data, allow_other_machine=allow_other_machine)
     train = collection.at_least(_FEWEST_SCHEDULES, _FEWEST_PIPELINES, split="train")
     validation = collection.at_least(1, split="validation")
+    unused = [schedule for schedule in collection.ran if schedule.split not in ("train", "validation")]
+    if unused:
+        names = shown(sorted({schedule.pipeline for schedule in unused}))
+        click.echo(
+            f"Not learned from: {len(unused):,} schedules of {names}, which are of neither the train nor the validation "
+            "split; judge by them: halidegym judge",
+            err=True,
+        )
     folder, console = output.with_suffix(""), output_console()
     with phases_bar() as (on_begin, on_step):
         trained = train_cost_model(

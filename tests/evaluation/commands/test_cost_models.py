@@ -62,6 +62,18 @@ def test_the_weights_are_those_of_a_member_and_work_in_a_search(trained: Path) -
     assert plan.fingerprint.weights_hash == weights_hash(best) != weights_hash(builtin_weights())
 
 
+def test_what_was_named_is_not_learned_from_and_it_is_said(data: Path, trained: Path, tmp_path: Path) -> None:
+    of_users = [dataclasses.replace(measured, pipeline="mine", split="") for measured in pipelines(200, 1)]
+    whole = MeasuredCollection.read(data)
+    MeasuredCollection(whole.machine, (*whole.schedules, *of_users)).save(tmp_path / "more.parquet")
+    path = tmp_path / "machine.weights"
+    result = halidegym(
+        "train", "cost-model", tmp_path / "more.parquet", "-o", path, "--config", config(tmp_path, members=2)
+    )
+    assert f"Not learned from: {len(of_users)} schedules of ['mine']" in result.output
+    assert path.read_bytes() == trained.read_bytes()
+
+
 def test_a_training_that_was_killed_gives_the_same_weights(data: Path, trained: Path, tmp_path: Path) -> None:
     path = tmp_path / "machine.weights"
     arguments = "train", "cost-model", data, "-o", path, "--config", config(tmp_path, members=2)

@@ -73,6 +73,10 @@ def test_parts_of_a_collection() -> None:
         both.at_least(8, split="test")
     with pytest.raises(InvalidParameter, match="0 measured schedules of 0 pipelines that are not generated"):
         both.at_least(1, split="")
+    with pytest.raises(
+        InvalidParameter, match="Collect more: halidegym collect, which takes them where it is told no names"
+    ):
+        both.at_least(8, split="train")
 
 
 def test_run_times_of_another_machine_are_refused_unless_they_are_meant(tmp_path: Path) -> None:
