@@ -165,7 +165,7 @@ class EpisodeBuffer(BaseBuffer):
         for episode in self._episodes:
             numbers.setdefault(episode.space, len(numbers))
         return {
-            "problems": [torch.frombuffer(bytearray(self._problems[space]), dtype=torch.uint8) for space in numbers],
+            "problems": [torch.frombuffer(bytearray(space.problem.to_bytes()), dtype=torch.uint8) for space in numbers],
             "of": torch.tensor([numbers[episode.space] for episode in self._episodes]),
             "lengths": torch.tensor([len(episode) for episode in self._episodes]),
             "actions": torch.tensor([action for episode in self._episodes for action in episode.actions]),
@@ -197,7 +197,7 @@ class EpisodeBuffer(BaseBuffer):
         """The first space of the same problem, so that batches do not depend on where their episodes are from."""
         problem = self._problems.get(space)
         if problem is None:
-            problem = self._problems[space] = space.problem.to_bytes()
+            problem = self._problems[space] = space.problem.identity_bytes()
         return self._of_problem.setdefault(problem, space)
 
     def _end(self, episode: Episode, step: int) -> int:
