@@ -32,8 +32,13 @@ def save_checkpoint(path: Path, settings: dict[str, Any], state: dict[str, Any])
     os.replace(unfinished, path)
 
 
-def load_checkpoint(path: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
+def load_checkpoint(path: Path, settings: dict[str, Any], *, may_grow: str | None = None) -> dict[str, Any] | None:
     """Return the state that `save_checkpoint` wrote; None if there is no file. Reading it executes nothing.
+
+    Args:
+        path: of the file.
+        settings: of the training that goes on.
+        may_grow: a setting that may be greater than it was.
 
     Raises:
         FormatError: the file is damaged, of another version, or something else.
@@ -59,6 +64,8 @@ def load_checkpoint(path: Path, settings: dict[str, Any]) -> dict[str, Any] | No
         )
     written = content["settings"]
     differing = sorted(name for name in {*written, *settings} if written.get(name) != settings.get(name))
+    if may_grow is not None and may_grow in differing and written[may_grow] < settings[may_grow]:
+        differing.remove(may_grow)
     if differing:
         changes = ", ".join(f"{name}={written.get(name)}, now {settings.get(name)}" for name in differing)
         raise InvalidParameter(

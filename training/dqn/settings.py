@@ -51,3 +51,8 @@ class DQNSettings(EpisodeSettings):
                 f"start_temperature={self.start_temperature} with start={self.start!r}: give both, or none of them"
             )
         return self
+
+    @property
+    def is_open_ended(self) -> bool:
+        """See `EpisodeSettings`."""
+        return self.epsilon == self.final_epsilon

@@ -95,6 +95,11 @@ class EpisodeSettings(TrainingSettings):
         return self
 
     @property
+    def is_open_ended(self) -> bool:
+        """Whether no rollout depends on how many there are, so that a training can be given more of them."""
+        return True
+
+    @property
     def is_random(self) -> bool:
         """Whether each episode has a generated pipeline."""
         return self.pipelines == [RANDOM]

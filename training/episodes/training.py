@@ -18,6 +18,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.agents.learned.policies import load_policy
 from halidegym.agents.learned.policy_file import PolicyFile
+from halidegym.native._core import InvalidParameter
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.episodes.environments import make_environments
 from halidegym.training.episodes.judge import Judge
@@ -101,14 +102,20 @@ class EpisodeTraining(ABC, Generic[S]):
         """All rollouts that are left.
 
         Raises:
-            FormatError, InvalidParameter: see `load_checkpoint`.
+            FormatError, InvalidParameter: see `load_checkpoint`; or there are more steps than before, and what was done so
+                far depends on how many there were.
         """
         settings = self._settings
-        state = load_checkpoint(self._checkpoint, self._of_result)
+        state = load_checkpoint(self._checkpoint, self._of_result, may_grow="steps" if settings.is_open_ended else None)
         if state is not None:
             self._rollout, self._best, self._curve = state["rollout"], state["best"], state["curve"]
             self._go_on(state["learner"])
         left = settings.num_rollouts - self._rollout
+        if left and self._rollout and SCORE in self._curve[-1] and not self._is_turn_to_judge:
+            raise InvalidParameter(
+                f"steps={settings.steps}: the training in {self._folder} ended after {self._rollout} rollouts and was "
+                "judged out of turn, as it would not have been with more steps; train into another folder"
+            )
         on_begin("Learning", left * settings.rollout_steps)
         with Logs(self._folder, self._curve, settings.wandb_project) as logs:
             for _ in range(left):
@@ -153,11 +160,16 @@ class EpisodeTraining(ABC, Generic[S]):
         """Of all that a rollout draws."""
         return int(np.random.default_rng([self._settings.seed, self._rollout]).integers(2**31))
 
+    @property
+    def _is_turn_to_judge(self) -> bool:
+        """Whether the policy is judged now, or kept without, even if this is not the last rollout."""
+        judging = self._settings.judging
+        return judging is None or self._rollout % judging.every == 0
+
     def _keep_policy(self) -> dict[str, float]:
         """Keep the policy if it is the best one so far, or if nothing judges it; figures of the judgement."""
-        settings, policy = self._settings.judging, self._folder / "policy.npz"
-        is_last = self._rollout == self._settings.num_rollouts
-        if settings is not None and self._rollout % settings.every and not is_last:
+        policy = self._folder / "policy.npz"
+        if self._rollout < self._settings.num_rollouts and not self._is_turn_to_judge:
             return {}
         candidate = self._folder / "candidate.npz"
         policy_file(self._network, self._story()).save(candidate)

@@ -42,3 +42,8 @@ class PPOSettings(EpisodeSettings):
         if self.start_divergence and self.start is None:
             raise ValueError(f"start_divergence={self.start_divergence} needs a policy to start from; give start")
         return self
+
+    @property
+    def is_open_ended(self) -> bool:
+        """See `EpisodeSettings`."""
+        return self.entropy == self.final_entropy

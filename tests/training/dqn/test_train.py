@@ -65,6 +65,21 @@ def test_other_settings_do_not_go_on_in_the_same_folder(trained: Path) -> None:
         train_dqn(settings(n_steps=None), trained)
 
 
+def test_a_training_that_has_ended_is_given_more_steps(tmp_path: Path) -> None:
+    constant = {"epsilon": 0.2, "final_epsilon": 0.2}
+    whole = train_dqn(settings(**constant, steps=128), tmp_path / "whole")
+    train_dqn(settings(**constant, steps=64), tmp_path / "more")
+    assert train_dqn(settings(**constant, steps=128), tmp_path / "more").curve == whole.curve
+    train_dqn(settings(**constant, steps=96), tmp_path / "judged")  # after the third rollout, which is not its turn
+    with pytest.raises(InvalidParameter, match="ended after 3 rollouts and was judged out of turn"):
+        train_dqn(settings(**constant, steps=128), tmp_path / "judged")
+
+
+def test_a_training_whose_exploration_falls_over_its_steps_is_not(trained: Path) -> None:
+    with pytest.raises(InvalidParameter, match="steps=96, now 128"):
+        train_dqn(settings(steps=128), trained)
+
+
 def test_it_starts_from_a_policy(trained: Path, tmp_path: Path) -> None:
     changes = {key: value for key, value in DQN.items() if key not in ("network", "judging")}
     start = str(trained / "policy.npz")

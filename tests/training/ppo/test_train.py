@@ -62,6 +62,23 @@ def test_other_settings_do_not_go_on_in_the_same_folder(trained: Path) -> None:
         train_ppo(settings(clip=0.1), trained)
 
 
+def test_a_training_that_has_ended_is_given_more_steps(tmp_path: Path) -> None:
+    """And ends as if it had been given all of them at once, if nothing in it depends on how many there are."""
+    constant = {"entropy": 0.01, "final_entropy": 0.01}
+    for steps in (64, 96):
+        train_ppo(settings(**constant, steps=steps), tmp_path / "more")
+    train_ppo(settings(**constant, steps=96), tmp_path / "whole")
+    for name in ("curve.csv", "policy.npz"):
+        assert (tmp_path / "more" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    with pytest.raises(InvalidParameter, match="steps=96, now 64"):
+        train_ppo(settings(**constant, steps=64), tmp_path / "more")
+
+
+def test_a_training_whose_weights_fall_over_its_steps_is_not(trained: Path) -> None:
+    with pytest.raises(InvalidParameter, match="steps=96, now 128"):
+        train_ppo(settings(steps=128), trained)
+
+
 def test_it_starts_from_a_policy(trained: Path, tmp_path: Path) -> None:
     changes = {key: value for key, value in PPO.items() if key != "network"}
     start = str(trained / "policy.npz")
