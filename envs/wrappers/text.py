@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import string
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, SupportsFloat, cast
 
 import gymnasium as gym
@@ -36,6 +38,9 @@ class TextObservation(gym.Wrapper[str, np.int64, Any, np.int64], gym.utils.Recor
     the cost that lies in it, and its loops; decisions refer to levels by Func and depth. What the decisions lead to is told
     with its costs on request, by `with_costs()`; as everywhere, each is an evaluation of the cost model, and
     `info["evaluations"]` counts them from then on.
+
+    Equal states of equal pipelines have equal texts: Funcs that Halide tells apart by suffixes, which depend on what the
+    process built before, have suffixes of their own here, and may have others in the source of the schedule.
 
     A state can have a thousand legal decisions. `max_decisions` of `HalideSchedule` limits how many are shown.
 
@@ -91,7 +96,28 @@ class TextObservation(gym.Wrapper[str, np.int64, Any, np.int64], gym.utils.Recor
 
     def _text(self, costs: NDArray[np.float64] | None = None) -> str:
         prepared, state = self._schedule.prepared_problem, self._schedule.state
-        return "\n".join(_lines(prepared, state, self._schedule.decision_indices(), costs)) + "\n"
+        text = "\n".join(_lines(prepared, state, self._schedule.decision_indices(), costs)) + "\n"
+        return _with_names(steady_names([node.name for node in prepared.problem.native.nodes]), text)
+
+
+def steady_names(names: Sequence[str]) -> dict[str, str]:
+    """Names by which equal pipelines show equal texts, whatever the process built before.
+
+    Halide tells apart Funcs of one name by suffixes, and those without a name by numbers, which it counts through all
+    pipelines of a process. Here they are counted in the order of the pipeline's nodes.
+    """
+    counts = Counter[str]()
+    steady = {}
+    for name in names:
+        plain = re.sub(r"^lambda_\d+$", "lambda", re.sub(r"\$\d+$", "", name))
+        steady[name] = f"{plain}${counts[plain]}" if counts[plain] else plain
+        counts[plain] += 1
+    return steady
+
+
+def _with_names(names: Mapping[str, str], text: str) -> str:
+    changed = [re.escape(old) for old, new in names.items() if old != new]
+    return re.sub(rf"(?<![\w$])(?:{'|'.join(changed)})(?![\w$])", lambda m: names[m[0]], text) if changed else text
 
 
 def _lines(
@@ -120,13 +146,17 @@ def _lines(
 def _func_words(problem: Problem, name: str) -> str:
     """A Func among its neighbours."""
     node = next(node for node in problem.nodes if node.name == name)
-    consumers = {problem.nodes[problem.stages[problem.edges[edge].consumer_stage].node].name for edge in node.outgoing}
+
+    def others(nodes: set[int]) -> str:
+        return ", ".join(other.name for other in map(problem.nodes.__getitem__, sorted(nodes)) if other.name != name)
+
+    consumers = others({problem.stages[problem.edges[edge].consumer_stage].node for edge in node.outgoing})
     stages = problem.stages[node.first_stage : node.first_stage + node.num_stages]
-    producers = {problem.nodes[problem.edges[edge].producer].name for stage in stages for edge in stage.incoming}
+    producers = others({problem.edges[edge].producer for stage in stages for edge in stage.incoming})
     facts = [f"dimensions {', '.join(node.args)}" if node.args else "a single value"]
     facts += [f"{node.num_stages - 1} updates"] if node.num_stages > 1 else []
     facts += ["pointwise"] if node.is_pointwise else []
     facts += ["an output of the pipeline"] if node.is_output else []
-    facts += [f"used by {', '.join(sorted(consumers - {name}))}"] if consumers - {name} else []
-    facts += [f"reads {', '.join(sorted(producers - {name}))}"] if producers - {name} else []
+    facts += [f"used by {consumers}"] if consumers else []
+    facts += [f"reads {producers}"] if producers else []
     return f"Next Func: {name}; {'; '.join(facts)}."
