@@ -21,6 +21,7 @@ except ModuleNotFoundError as error:
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import shown
 from halidegym.training.networks.export import network_from
 from halidegym.training.networks.network import PolicyNetwork
 from halidegym.training.networks.padded import Unpadded, pad, unpad
@@ -57,7 +58,7 @@ class PointerPolicy(MaskableActorCriticPolicy):
         reads_children: rate decisions by the features of their children, too; the environment must show them
             (`child_features=True`).
         use_sde: what PPO and A2C tell every policy; their exploration of continuous actions, of which there are none.
-        **others: as `MaskableActorCriticPolicy` takes them.
+        **others: as `MaskableActorCriticPolicy` takes them; `net_arch` and the like have no meaning.
     """
 
     network: PolicyNetwork
@@ -178,7 +179,9 @@ def check_keys(space: spaces.Dict, policy: str, reads_children: bool = False) ->
         InvalidParameter: the observations lack what its network reads.
     """
     if not isinstance(space, spaces.Dict) or "decision_stage" not in space.spaces:
-        raise InvalidParameter(f"{policy} reads observations of HalideSchedule-v0; the environment's are {space}")
+        raise InvalidParameter(
+            f"{policy} reads observations of HalideSchedule-v0; the environment's are {shown(space)}"
+        )
     if reads_children and "decision_features" not in space.spaces:
         raise InvalidParameter(
             "reads_children=True: the observations have no decision_features; make the environment with "

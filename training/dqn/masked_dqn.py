@@ -15,7 +15,8 @@ from torch.nn.functional import smooth_l1_loss
 from torch.nn.utils import clip_grad_norm_
 
 from halidegym.agents.learned.network_config import NetworkConfig
-from halidegym.native.checks import check_given
+from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_given, shown
 from halidegym.training.adapters.sb3_q_policy import PointerQNetwork, PointerQPolicy
 from halidegym.training.dqn.buffer import EpisodeBuffer, Shown, Steps
 
@@ -32,6 +33,9 @@ class MaskedDQN(DQN):
         env: environments of `HalideSchedule` in a `ScheduleVecEnv`.
         n_steps: rewards that a target sums before it looks ahead; None for those of the whole episode.
         **others: as `DQN` takes them.
+
+    Raises:
+        InvalidParameter: the policy is another one.
     """
 
     policy: PointerQPolicy
@@ -40,6 +44,11 @@ class MaskedDQN(DQN):
     replay_buffer: EpisodeBuffer  # type: ignore[assignment]
 
     def __init__(self, policy: type[PointerQPolicy], env: Any, *, n_steps: int | None = None, **others: Any) -> None:
+        if not (isinstance(policy, type) and issubclass(policy, PointerQPolicy)):
+            raise InvalidParameter(
+                f"policy={shown(policy)} does not value legal decisions alone; give PointerQPolicy, or a class that derives "
+                "from it"
+            )
         super().__init__(
             policy,
             env,

@@ -153,3 +153,8 @@ def test_another_kind_of_buffer_is_refused(tmp_path: Path) -> None:
 def test_other_observations_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="PointerQPolicy reads observations of HalideSchedule-v0"):
         MaskedDQN(PointerQPolicy, "CartPole-v1")
+
+
+def test_policies_without_masks_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match=r"policy='MultiInputPolicy' .* give PointerQPolicy"):
+        MaskedDQN("MultiInputPolicy", toys())  # type: ignore[arg-type]
