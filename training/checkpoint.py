@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import pickle
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -32,13 +34,15 @@ def save_checkpoint(path: Path, settings: dict[str, Any], state: dict[str, Any])
     os.replace(unfinished, path)
 
 
-def load_checkpoint(path: Path, settings: dict[str, Any], *, may_grow: str | None = None) -> dict[str, Any] | None:
+def load_checkpoint(
+    path: Path, settings: dict[str, Any], *, growing: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any] | None:
     """Return the state that `save_checkpoint` wrote; None if there is no file. Reading it executes nothing.
 
     Args:
         path: of the file.
         settings: of the training that goes on.
-        may_grow: a setting that may be greater than it was.
+        growing: settings that may be greater than they were, by name; or why they may not.
 
     Raises:
         FormatError: the file is damaged, of another version, or something else.
@@ -63,11 +67,14 @@ def load_checkpoint(path: Path, settings: dict[str, Any], *, may_grow: str | Non
             f"{path} is a {kind} of version {version}, not a {_KIND} of {_VERSION}. Remove it to begin anew"
         )
     written = content["settings"]
-    differing = sorted(name for name in {*written, *settings} if written.get(name) != settings.get(name))
-    if may_grow is not None and may_grow in differing and written[may_grow] < settings[may_grow]:
-        differing.remove(may_grow)
+    differing = {name for name in {*written, *settings} if written.get(name) != settings.get(name)}
+    grown = {name: reason for name, reason in growing.items() if name in differing and written[name] < settings[name]}
+    differing -= {name for name, reason in grown.items() if not reason}
     if differing:
-        changes = ", ".join(f"{name}={written.get(name)}, now {settings.get(name)}" for name in differing)
+        changes = ", ".join(
+            f"{name}={written.get(name)}, now {settings.get(name)}" + (f" ({grown[name]})" if name in grown else "")
+            for name in sorted(differing)
+        )
         raise InvalidParameter(
             f"{path} was written with other settings: {changes}. Train into another folder, or with those of before"
         )

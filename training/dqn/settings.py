@@ -53,6 +53,6 @@ class DQNSettings(EpisodeSettings):
         return self
 
     @property
-    def is_open_ended(self) -> bool:
+    def why_no_more_steps(self) -> str:
         """See `EpisodeSettings`."""
-        return self.epsilon == self.final_epsilon
+        return "" if self.epsilon == self.final_epsilon else "epsilon goes to final_epsilon over a share of all steps"

@@ -95,9 +95,9 @@ class EpisodeSettings(TrainingSettings):
         return self
 
     @property
-    def is_open_ended(self) -> bool:
-        """Whether no rollout depends on how many there are, so that a training can be given more of them."""
-        return True
+    def why_no_more_steps(self) -> str:
+        """Why a training cannot be given more steps than it was to have: what depends on how many there are; or nothing."""
+        return ""
 
     @property
     def is_random(self) -> bool:

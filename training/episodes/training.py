@@ -106,7 +106,7 @@ class EpisodeTraining(ABC, Generic[S]):
                 far depends on how many there were.
         """
         settings = self._settings
-        state = load_checkpoint(self._checkpoint, self._of_result, may_grow="steps" if settings.is_open_ended else None)
+        state = load_checkpoint(self._checkpoint, self._of_result, growing={"steps": settings.why_no_more_steps})
         if state is not None:
             self._rollout, self._best, self._curve = state["rollout"], state["best"], state["curve"]
             self._go_on(state["learner"])

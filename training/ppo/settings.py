@@ -44,6 +44,6 @@ class PPOSettings(EpisodeSettings):
         return self
 
     @property
-    def is_open_ended(self) -> bool:
+    def why_no_more_steps(self) -> str:
         """See `EpisodeSettings`."""
-        return self.entropy == self.final_entropy
+        return "" if self.entropy == self.final_entropy else "entropy goes to final_entropy over all steps"

@@ -76,7 +76,7 @@ def test_a_training_that_has_ended_is_given_more_steps(tmp_path: Path) -> None:
 
 
 def test_a_training_whose_exploration_falls_over_its_steps_is_not(trained: Path) -> None:
-    with pytest.raises(InvalidParameter, match="steps=96, now 128"):
+    with pytest.raises(InvalidParameter, match=r"steps=96, now 128 \(epsilon goes to final_epsilon"):
         train_dqn(settings(steps=128), trained)
 
 
