@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.native._core import InvalidParameter
-from halidegym.native.checks import shown
+from halidegym.native.checks import check_given, shown
 from halidegym.training.networks.export import network_from
 from halidegym.training.networks.network import PolicyNetwork
 from halidegym.training.networks.padded import Unpadded, pad, unpad
@@ -93,7 +93,7 @@ class PointerPolicy(MaskableActorCriticPolicy):
         """Take over the weights of a policy, as imitation left them, say.
 
         Raises:
-            InvalidParameter: they are of a network with another configuration.
+            InvalidParameter: they are of a network with another configuration, or `file` is a name, say.
             FormatError: some are missing, or of other shapes.
         """
         check_config(file, self.network_config)
@@ -164,8 +164,9 @@ def check_config(file: PolicyFile, config: NetworkConfig) -> None:
     """Refuse a policy to begin with whose network is another one than that to train.
 
     Raises:
-        InvalidParameter: it is.
+        InvalidParameter: it is, or no policy was read.
     """
+    check_given(PolicyFile, file=file)
     if file.config != config:
         raise InvalidParameter(
             f"The policy's network is {file.config}, but this one is {config}; give policy_kwargs=dict(network=file.config)"

@@ -10,6 +10,7 @@ import torch
 
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.native._core import FormatError
+from halidegym.native.checks import check_given
 from halidegym.training.networks.network import PolicyNetwork
 
 
@@ -17,8 +18,9 @@ def policy_file(network: PolicyNetwork, training: Mapping[str, Any] | None = Non
     """The network's weights and how they came about.
 
     Raises:
-        InvalidParameter: some are not finite.
+        InvalidParameter: some are not finite, or the network is none, but a policy around it, say.
     """
+    check_given(PolicyNetwork, network=network)
     arrays = {
         name: tensor.detach().cpu().numpy().astype(np.float32, copy=True)
         for name, tensor in network.state_dict().items()

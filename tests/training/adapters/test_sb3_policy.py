@@ -167,6 +167,10 @@ def test_what_does_not_fit_is_refused() -> None:
         policy_of(env, random_network(), reads_children=True)
     with pytest.raises(InvalidParameter, match="HalideSchedule"):
         PointerPolicy(gym.spaces.Dict({}), env.action_space, lambda _: 1e-3)
+    with pytest.raises(InvalidParameter, match="file='default' is a str; give a PolicyFile"):
+        policy_of(env, random_network()).start_from("default")  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="PointerPolicy; give a PolicyNetwork"):
+        policy_file(policy_of(env, random_network()))  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match=r"network=file\.config"):
         policy_of(env, random_network()).start_from(policy_file(random_network(NetworkConfig(width=32))))
 
