@@ -108,7 +108,7 @@ class Rounds(ABC):
 
     def _run(self) -> Imitated:
         checkpoint, curve = self.folder / "checkpoint.pt", list[dict[str, float]]()
-        state = load_checkpoint(checkpoint, self._of_result)
+        state = load_checkpoint(checkpoint, self._of_result, growing={"rounds": ""})
         if state is not None:
             self.network.load_state_dict(state["network"])
             self.round, self._best, self.best_round = state["round"], state["best"], state["best_round"]

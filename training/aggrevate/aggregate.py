@@ -57,7 +57,7 @@ def aggregate(
             f"rounds={settings.rounds} of pipelines={settings.pipelines} need {needed:,} pipelines with plans, and there "
             f"are {len(train):,}; collect more, or give fewer"
         )
-    return _Aggregation(settings, policy, train[:needed], validation, folder, workers, on_step, on_begin).run()
+    return _Aggregation(settings, policy, train, validation, folder, workers, on_step, on_begin).run()
 
 
 class _Aggregation(Rounds):

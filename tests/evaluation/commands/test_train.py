@@ -105,6 +105,20 @@ def check_that_it_goes_on(start: tuple[str | Path, ...], folder: Path) -> None:
         assert (folder / "killed" / name).read_bytes() == (folder / "whole" / name).read_bytes()
 
 
+@pytest.mark.parametrize(("recipe", "settings"), [("expert", EXPERT), ("aggrevate", AGGREVATE)])
+def test_a_training_that_has_ended_is_given_more_rounds(
+    recipe: str, settings: Mapping[str, Any], imitated: Path, data: Path, tmp_path: Path
+) -> None:
+    curves = []
+    for folder, rounds in (("more", 1), ("more", 2), ("whole", 2)):
+        changed = config(tmp_path, {**settings, "rounds": rounds})
+        reads = "--policy", imitated / "policy.npz", "--data", data
+        result = halidegym(recipe, "--config", changed, *reads, "--output", tmp_path / folder)
+        assert result.exit_code == 0, result.output
+        curves.append((tmp_path / folder / "curve.csv").read_text())
+    assert curves[0] != curves[1] == curves[2]
+
+
 def test_expert_iteration_improves_labels_and_goes_on_when_killed(
     imitated: Path, data: Path, other_data: Path, tmp_path: Path
 ) -> None:
