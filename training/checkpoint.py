@@ -68,7 +68,7 @@ def load_checkpoint(
         )
     written = content["settings"]
     differing = {name for name in {*written, *settings} if written.get(name) != settings.get(name)}
-    grown = {name: reason for name, reason in growing.items() if name in differing and written[name] < settings[name]}
+    grown = {name: reason for name, reason in growing.items() if name in written and written[name] < settings[name]}
     differing -= {name for name, reason in grown.items() if not reason}
     if differing:
         changes = ", ".join(

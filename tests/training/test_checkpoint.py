@@ -32,6 +32,24 @@ def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
         load_checkpoint(path, {**SETTINGS, "seed": 1, "batch": 3})
 
 
+def test_settings_may_grow_if_there_is_no_reason_why_not(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.pt"
+    save_checkpoint(path, {**SETTINGS, "steps": 10}, {"step": 10})
+    more = {**SETTINGS, "steps": 20}
+    assert load_checkpoint(path, more, growing={"steps": ""}) == {"step": 10}
+    for growing, message in (
+        ({"steps": "all count"}, r"10, now 20 \(all count\)\. Train"),
+        ({}, r"10, now 20\. Train"),
+    ):
+        with pytest.raises(InvalidParameter, match=message):
+            load_checkpoint(path, more, growing=growing)
+    with pytest.raises(InvalidParameter, match="steps=10, now 5"):
+        load_checkpoint(path, {**SETTINGS, "steps": 5}, growing={"steps": ""})
+    save_checkpoint(path, SETTINGS, {})  # of another recipe
+    with pytest.raises(InvalidParameter, match="steps=None, now 20"):
+        load_checkpoint(path, more, growing={"steps": ""})
+
+
 class Bomb:
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return print, ("executed",)
