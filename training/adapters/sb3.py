@@ -24,7 +24,8 @@ except ModuleNotFoundError as error:
 
 # What stable-baselines3 asks of each environment, and the vector knows of all.
 _ATTRIBUTES = {"problem": "problems", "prepared_problem": "prepared_problems", "state": "states"}
-_FINAL = ("final_obs", "final_info")
+# What is told of the episode that has ended; the last one by Gymnasium's RecordEpisodeStatistics around the vector.
+_FINAL = ("final_obs", "final_info", "episode")
 
 
 class ScheduleVecEnv(VecEnv):
@@ -32,7 +33,8 @@ class ScheduleVecEnv(VecEnv):
 
     Masks come from the vector in one call, `env_method("action_masks")`, which is how `MaskablePPO` asks for them. At the
     end of an episode, `infos[i]` is the information of its last step, with the key `terminal_observation`; that of the
-    reset which follows is in `reset_infos`. `VecMonitor` around it counts the episodes.
+    reset which follows is in `reset_infos`. `VecMonitor` around it counts the episodes, or Gymnasium's
+    `RecordEpisodeStatistics` around the vector.
 
     ```python
     import gymnasium as gym, halidegym
@@ -97,6 +99,8 @@ class ScheduleVecEnv(VecEnv):
                 row = _row(final, index)
                 row["terminal_observation"] = infos["final_obs"][index]
                 row["TimeLimit.truncated"] = bool(truncated[index] and not terminated[index])
+                if "episode" in infos:
+                    row["episode"] = {key: values[index] for key, values in infos["episode"].items()}
             rows.append(row)
         return observations, rewards.astype(np.float32), ends, rows
 

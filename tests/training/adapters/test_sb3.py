@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -51,6 +52,21 @@ def test_equal_to_the_librarys_own_vector() -> None:
             if "terminal_observation" in left:
                 check_same(left["terminal_observation"], right["terminal_observation"])
         assert [list(info) for info in ours.reset_infos] == [list(info) for info in theirs.reset_infos]
+
+
+def test_statistics_of_episodes_are_those_of_the_librarys_own_monitor() -> None:
+    native = make().envs
+    recorded, monitored = ScheduleVecEnv(RecordEpisodeStatistics(native)), VecMonitor(make())
+    for envs in (recorded, monitored):
+        envs.seed(0), envs.reset()
+    for _ in range(20):
+        for ours, theirs in zip(
+            recorded.step(np.zeros(COUNT, int))[3], monitored.step(np.zeros(COUNT, int))[3], strict=True
+        ):
+            assert ("episode" in ours) == ("episode" in theirs)
+            if "episode" in ours:
+                assert [ours["episode"][key] for key in "rl"] == pytest.approx([theirs["episode"][key] for key in "rl"])
+        assert not any("episode" in info for info in recorded.reset_infos)
 
 
 def test_masks_in_one_call() -> None:
