@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import torch
 
 from halidegym.agents.learned.policy_file import load_policy_file
+from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtProblem, digest
-from halidegym.training.folder_lock import FolderLock
 from halidegym.training.imitation.imitate import Imitated, device_of
 from halidegym.training.imitation.settings import RoundSettings
 from halidegym.training.imitation.trainer import L, Objective, Trainer

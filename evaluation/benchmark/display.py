@@ -10,10 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.envs.processes.workers import Workers
 from halidegym.evaluation.benchmark.cells import Cell, CellResult
 from halidegym.evaluation.benchmark.engine import kept_results, outdated_results, run_missing
-from halidegym.evaluation.benchmark.run import Run, begin, locked
+from halidegym.evaluation.benchmark.run import Run, begin, check_free
 from halidegym.evaluation.benchmark.suite import Suite
 from halidegym.evaluation.benchmark.timings import time_missing
 
@@ -26,8 +27,8 @@ def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool =
         Error: the Ray cluster cannot be used.
         OSError: it cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
+    check_free(folder)  # before a lock is left in it
+    with FolderLock(folder):
         run = begin(folder, suite)
         with _Display(run, kept_results(run, retry=retry, edited=edited)) as display:
             run_missing(run, workers=workers, retry=retry, edited=edited, on_cell=display.cell)

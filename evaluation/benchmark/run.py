@@ -5,19 +5,18 @@ run.json says what is run, cells/ has a file for each cell that is done, timings
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import fcntl
 import importlib.metadata
 import json
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from halidegym.envs.processes.files import write_atomically
+from halidegym.envs.processes.folder_lock import LOCK
 from halidegym.envs.timing.machine import Machine, this_machine
 from halidegym.evaluation.benchmark.cells import Cell, CellResult, cells_of
 from halidegym.evaluation.benchmark.suite import Suite
@@ -160,6 +159,17 @@ class Run:
                 archive.writestr(zipfile.ZipInfo(name), data)
 
 
+def check_free(path: Path) -> None:
+    """Refuse a folder that has something else than a run.
+
+    Raises:
+        InvalidParameter: it does.
+        OSError: it cannot be read, or is no folder.
+    """
+    if path.exists() and not (path / RUN).exists() and any(file.name != LOCK for file in path.iterdir()):
+        raise InvalidParameter(f"{path} has files, but no run; give the path of a new folder")
+
+
 def begin(path: Path, suite: Suite) -> Run:
     """Make the folder of a run, or go on with the one that is there, to which new agents may come.
 
@@ -181,31 +191,10 @@ def begin(path: Path, suite: Suite) -> Run:
                 raise InvalidParameter(f"{path} has results of another agent {name}; give yours another name")
         # With the version that began it, which made the cells that are there.
         header = dataclasses.replace(before, suite=suite.with_agents(agents))
-    elif path.exists() and any(path.iterdir()):
-        raise InvalidParameter(f"{path} has files, but no run; give the path of a new folder")
     for folder in (CELLS, TIMINGS):
         (path / folder).mkdir(parents=True, exist_ok=True)
     write_atomically(path / RUN, header.to_bytes())
     return Run(path)
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Let no other process write to a run while the context is open.
-
-    Raises:
-        InvalidParameter: another one does.
-    """
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError as error:
-        raise InvalidParameter(
-            f"Another process is writing to {path}; wait for it, or give another --output"
-        ) from error
-    finally:
-        os.close(descriptor)
 
 
 def _files(path: Path) -> dict[str, bytes]:

@@ -17,13 +17,13 @@ from halidegym.agents.learned.cost_models.fine_tuning import adam, in_millisecon
 from halidegym.agents.learned.cost_models.losses import LOSSES
 from halidegym.agents.learned.cost_models.network import CostNetwork, random_weights
 from halidegym.agents.learned.cost_models.predicted import predicted_costs
+from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native._core import InvalidParameter, Weights
 from halidegym.native.weights import builtin_weights, load_weights, weights_hash
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.cost_model.judgement import good_groups, judge
 from halidegym.training.cost_model.settings import CostModelSettings
-from halidegym.training.folder_lock import FolderLock
 from halidegym.training.imitation.imitate import device_of
 from halidegym.training.logs import Logs
 

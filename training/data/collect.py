@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 import pydantic
 
 from halidegym.envs.pipelines import generated
+from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.envs.processes.workers import Workers
 from halidegym.native._core import FormatError
 from halidegym.training.data.journal import Journal
 from halidegym.training.data.origin import Origin
 from halidegym.training.data.shard import Shard, Skipped, TaughtProblem
 from halidegym.training.data.teacher import TeacherSettings, teach
-from halidegym.training.folder_lock import FolderLock
 from halidegym.training.settings import Settings
 from halidegym.training.splits import check_may_learn_from
 from halidegym.training.workers import Failed, connected, in_processes

@@ -18,13 +18,13 @@ from stable_baselines3.common.vec_env import VecEnv
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.agents.learned.policies import load_policy
 from halidegym.agents.learned.policy_file import PolicyFile
+from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.native._core import InvalidParameter
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.episodes.environments import make_environments
 from halidegym.training.episodes.judge import Judge
 from halidegym.training.episodes.outcomes import Outcomes
 from halidegym.training.episodes.settings import EpisodeSettings
-from halidegym.training.folder_lock import FolderLock
 from halidegym.training.imitation.imitate import Imitated
 from halidegym.training.logs import Logs
 from halidegym.training.networks.export import policy_file

@@ -12,10 +12,10 @@ from typing import Any
 import torch
 
 from halidegym.agents.learned.network_config import NetworkConfig
+from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtProblem, digest
-from halidegym.training.folder_lock import FolderLock
 from halidegym.training.imitation.examples import Examples, replay
 from halidegym.training.imitation.losses import objective
 from halidegym.training.imitation.settings import ImitationSettings

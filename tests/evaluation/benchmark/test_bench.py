@@ -15,9 +15,10 @@ import pytest
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite, write_suite
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.envs.pipelines import toys
+from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.benchmark.report.groups import groups_of
-from halidegym.evaluation.benchmark.run import Run, locked
+from halidegym.evaluation.benchmark.run import Run
 from halidegym.evaluation.benchmark.suite import SUITES, check_names, load_suite
 
 COMMAND = "from halidegym.evaluation.cli import main; main()"
@@ -206,10 +207,11 @@ def test_files_and_folders_are_refused(tmp_path: Path) -> None:
         result = halidegym(*arguments)
         assert (result.exit_code, message in " ".join(result.output.split())) == (2, True), result.output
         assert "Traceback" not in result.output
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["file"]  # and no lock
 
 
 def test_two_processes_do_not_write_to_one_run(run: Path, tmp_path: Path) -> None:
-    with locked(run):
+    with FolderLock(run):
         result = halidegym("bench", write_suite(tmp_path), "--output", run)
     assert (result.exit_code, "Another process is writing" in result.output) == (2, True)
     changed = halidegym("bench", write_suite(tmp_path, seeds=[5]), "--output", run)

@@ -1,4 +1,4 @@
-"""Two processes do not write into one folder."""
+"""Two trainings do not write into one folder."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from halidegym.agents.learned.policies import path_of
+from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.native._core import InvalidParameter
 from halidegym.training.aggrevate.aggregate import aggregate
 from halidegym.training.aggrevate.settings import AggrevateSettings
@@ -18,7 +19,6 @@ from halidegym.training.dqn.settings import DQNSettings
 from halidegym.training.dqn.train import train_dqn
 from halidegym.training.expert.iterate import iterate
 from halidegym.training.expert.settings import ExpertSettings
-from halidegym.training.folder_lock import FolderLock
 from halidegym.training.imitation.imitate import imitate
 from halidegym.training.imitation.settings import ImitationSettings
 from halidegym.training.ppo.settings import PPOSettings
@@ -31,13 +31,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     collect_few(folder)
     return folder
-
-
-def test_a_folder_is_free_again_when_its_lock_is_closed(tmp_path: Path) -> None:
-    with FolderLock(tmp_path / "new"), pytest.raises(InvalidParameter, match=r"Another process is writing into .*new"):
-        FolderLock(tmp_path / "new")
-    with FolderLock(tmp_path / "new"):
-        pass
 
 
 @pytest.mark.parametrize("recipe", ["data", "imitate", "expert", "aggrevate", "ppo", "dqn", "cost-model"])

@@ -8,6 +8,10 @@ from types import TracebackType
 
 from halidegym.native._core import InvalidParameter
 
+LOCK = "lock"
+"""Name of the file that is left in a folder that somebody has written into. It is a file, and not the folder that is
+locked, since a network file system locks only what is open for writing."""
+
 
 class FolderLock:
     """A folder is this process's until the lock is closed, or the process ends in any way. Use as a context.
@@ -17,11 +21,12 @@ class FolderLock:
 
     Raises:
         InvalidParameter: it is another process's.
+        OSError: it cannot be made, or written into.
     """
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._file = (folder / "lock").open("w")
+        self._file = (folder / LOCK).open("w")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
