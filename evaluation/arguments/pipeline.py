@@ -117,13 +117,8 @@ def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:
         InvalidParameter: there is none, or the file is no Python.
         Exception: whatever the module raises when it is imported.
     """
-    if module_name.endswith(".py"):
-        path = Path(module_name)
-        if not path.is_file():
-            raise InvalidParameter(f"There is no file {path}; check the path before the colon")
-        module = _load_file(path.resolve())
-    else:
-        module = _import(module_name)
+    check_file(module_name)
+    module = _load_file(Path(module_name).resolve()) if module_name.endswith(".py") else _import(module_name)
     function = getattr(module, function_name, None)
     if not callable(function):
         own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
@@ -131,6 +126,16 @@ def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:
         remedy = f"it has {', '.join(public)}" if public else "check the name after the colon"
         raise InvalidParameter(f"{module_name} has no function {function_name or 'without a name'}; {remedy}")
     return function  # type: ignore[no-any-return]
+
+
+def check_file(module_name: str) -> None:
+    """Refuse a Python file that does not exist; of a module, its import tells.
+
+    Raises:
+        InvalidParameter: there is none.
+    """
+    if module_name.endswith(".py") and not Path(module_name).is_file():
+        raise InvalidParameter(f"There is no file {module_name}; check the path before the colon")
 
 
 @functools.cache  # a generator may be registered only once

@@ -22,7 +22,7 @@ from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
 from halidegym.envs.timing.timers import RecordingTimer
-from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.arguments.pipeline import check_file, load_problem
 from halidegym.evaluation.benchmark.problems.claims import FalseClaimError, check_equal, check_history
 from halidegym.evaluation.benchmark.problems.kind import Problem, Solution
 from halidegym.native._core import InvalidParameter
@@ -38,9 +38,8 @@ class Pipelines:
 
     def check(self, name: str) -> None:
         """See `ProblemKind`; what a file of the user has is seen when it is read."""
-        file, separator, _ = name.rpartition(":")
-        if separator and file.endswith(".py") and not Path(file).is_file():
-            raise InvalidParameter(f"There is no file {file}; check the path before the colon of {name}")
+        module, separator, _ = name.rpartition(":")
+        check_file(module)
         if not separator and not pipelines.is_name(name) and not Path(name).is_file():
             raise InvalidParameter(
                 f"There is no pipeline {name!r}; `halidegym list` shows the names, and file.py:function stands for yours"
