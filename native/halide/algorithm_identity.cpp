@@ -30,15 +30,20 @@ private:
     std::map<std::string, int> numbers_;
 };
 
-// Whether a Let begins a series of random numbers, which depends on how many the process has defined before: the last
-// coefficient of the polynomial by which Halide makes one number of another is always this one.
-bool begins_random_numbers(const Let *op) {
+// Of a Let that begins a series of random numbers, the series' seeds, which depend on how many the process has defined
+// before; of another one, nothing. The last coefficient of the polynomial by which Halide makes one number of another
+// is always this one.
+std::string seeds_of_random_numbers(const Let *op) {
     const Add *start = op->value.as<Add>(), *polynomial = op->body.as<Add>();
-    if (!start || !start->a.as<UIntImm>() || !start->b.as<UIntImm>() || !polynomial) {
-        return false;
+    if (!start || !polynomial) {
+        return "";
     }
-    const UIntImm *last = polynomial->b.as<UIntImm>();
-    return last && last->value == 576942909;
+    const UIntImm *first = start->a.as<UIntImm>(), *second = start->b.as<UIntImm>(),
+                  *last = polynomial->b.as<UIntImm>();
+    if (!first || !second || !last || last->value != 576942909) {
+        return "";
+    }
+    return std::to_string(first->value) + "+" + std::to_string(second->value);
 }
 
 class Writer : public IRGraphVisitor {
@@ -81,10 +86,8 @@ private:
     }
 
     void visit(const Let *op) override {
-        if (begins_random_numbers(op)) {
-            const Add *start = op->value.as<Add>();
-            const uint64_t first = start->a.as<UIntImm>()->value, second = start->b.as<UIntImm>()->value;
-            text_ << 'r' << seeds_.of(std::to_string(first) + "+" + std::to_string(second)).first;
+        if (const std::string seeds = seeds_of_random_numbers(op); !seeds.empty()) {
+            text_ << 'r' << seeds_.of(seeds).first;
         } else {
             include(op->value);
         }
