@@ -164,10 +164,10 @@ class Run:
             return math.inf
         return self._begin + seconds - self._reserve(seconds) - time.perf_counter()
 
-    def _compile_within(self, batch: Sequence[Proposal]) -> float | None:
+    def _compile_within(self, batch: Sequence[Proposal]) -> float:
         """Seconds that compiling a batch may take: few schedules keep Halide's compiler busy for a minute and more."""
         if self._budget.seconds is None:
-            return None
+            return math.inf
         usual = _PATIENCE * len(batch) * self._baseline_compile_s
         return max(0.0, min(self._left(), max(_COMPILING * self._budget.seconds, usual)))
 

@@ -191,7 +191,7 @@ class Stopwatch:
         precision: float = 0.01,
         worth: float = 0.0,
         by_work: bool = False,
-        compile_within_s: float | None = None,
+        compile_within_s: float = math.inf,
     ) -> list[Comparison]:
         """Measure how many times faster schedules are than a baseline.
 
@@ -218,8 +218,7 @@ class Stopwatch:
         """
         check_at_least(1, INT32_MAX, rounds=rounds)
         self._prepare(problem)
-        deadline = math.inf if compile_within_s is None else time.perf_counter() + compile_within_s
-        deadlines = [math.inf, *[deadline] * len(schedules)]
+        deadlines = [math.inf, *[time.perf_counter() + compile_within_s] * len(schedules)]
         with contextlib.ExitStack() as stack:
             compiled = self._compiled(problem, [baseline, *schedules], deadlines)
             kernels = [stack.enter_context(kernel) for kernel in compiled]

@@ -135,7 +135,7 @@ class RecordingTimer:
         rounds: int = 15,
         worth: float = 0.0,
         by_work: bool = False,
-        compile_within_s: float | None = None,
+        compile_within_s: float = math.inf,
     ) -> list[Comparison]:
         """How many times faster schedules are than a baseline, all taking turns; see `Stopwatch.compare_all`.
 
@@ -149,9 +149,7 @@ class RecordingTimer:
         way = _way(rounds, worth, by_work)
         keys = [self._key(problem, schedule_key(problem, schedule), base, way) for schedule in schedules]
         known = [result for result in map(self._find, keys) if isinstance(result, Comparison)]
-        limit_s = self.stopwatch.settings.compile_timeout_s
-        if compile_within_s is not None:
-            limit_s = min(limit_s, compile_within_s)
+        limit_s = min(self.stopwatch.settings.compile_timeout_s, compile_within_s)
         if len(known) == len(keys) and not any(_had_less_time(result.a, limit_s) for result in known):
             return known
         comparisons = self.stopwatch.compare_all(

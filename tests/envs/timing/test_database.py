@@ -257,15 +257,13 @@ class Late:
     settings, inputs_digest, threads_for = TimingSettings(compile_timeout_s=60), "", staticmethod(lambda _: 1)
 
     def __init__(self) -> None:
-        self.asked: list[float | None] = []
+        self.asked: list[float] = []
 
     def compare_all(
-        self, _: object, schedules: Sequence[Any], *__: object, compile_within_s: float | None, **___: object
+        self, _: object, schedules: Sequence[Any], *__: object, compile_within_s: float, **___: object
     ) -> list[Comparison]:
         self.asked.append(compile_within_s)
-        late = Timing(
-            "timeout", (), 60.0 if compile_within_s is None else compile_within_s, "the compiler: still running"
-        )
+        late = Timing("timeout", (), min(60.0, compile_within_s), "the compiler: still running")
         return [Comparison(math.nan, math.nan, math.nan, late, TIMING)] * len(schedules)
 
 
@@ -274,7 +272,7 @@ def test_who_did_not_compile_in_time_is_asked_again_with_twice_the_time(
 ) -> None:
     stopwatch, schedule = Late(), random_schedule(problem, 0)
     timer = RecordingTimer(database, stopwatch=cast(Stopwatch, stopwatch))
-    for seconds in (5, 9, 11, 11, 15, 80, None):  # the settings allow 60
+    for seconds in (5, 9, 11, 11, 15, 80, math.inf):  # the settings allow 60
         timer.compare_all(problem, [schedule], None, compile_within_s=seconds)
     assert stopwatch.asked == [5, 11, 80]
     assert Replay(database).compare(problem, schedule, None).a.compiler_was_late
