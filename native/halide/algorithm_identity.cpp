@@ -156,28 +156,8 @@ private:
             variables_.of(arg);
         }
         text_ << "\nf" << funcs_.of(function.name()).first << ' ' << function.dimensions();
-        if (function.has_extern_definition()) {
-            text_ << " extern " << function.extern_function_name();
-            for (const Halide::ExternFuncArgument &argument : function.extern_arguments()) {
-                write_argument(argument);
-            }
-            return;
-        }
         for (int s = 0; s < num_stages(function); s++) {
             define(definition_of(function, s));
-        }
-    }
-
-    void write_argument(const Halide::ExternFuncArgument &argument) {
-        text_ << ' ' << static_cast<int>(argument.arg_type) << ' ';
-        if (argument.is_func()) {
-            write_func(Function(argument.func));
-        } else if (argument.is_buffer()) {
-            write_buffer(argument.buffer);
-        } else if (argument.is_image_param()) {
-            write_parameter_of(argument.image_param);
-        } else if (argument.is_expr()) {
-            include(argument.expr);
         }
     }
 

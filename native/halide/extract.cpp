@@ -50,6 +50,26 @@ void require_unscheduled(const Function &function) {
     }
 }
 
+void require_loops(const Function &function) {
+    if (function.has_extern_definition()) {
+        throw UnsupportedPipeline("The Func '" + function.name() +
+                                  "' is defined outside of Halide (define_extern), so that neither its loops nor what "
+                                  "it reads are known. Schedule what comes before it and after it as pipelines of "
+                                  "their own.");
+    }
+    const auto require = [&](const std::string &variable) {
+        if (variable.find('.') != std::string::npos || variable == Halide::Var::outermost().name()) {
+            throw UnsupportedPipeline("The Func '" + function.name() + "' has the variable '" + variable +
+                                      "', which Halide schedules no loop of: such names are its own. Give it a name "
+                                      "without dots.");
+        }
+    };
+    std::ranges::for_each(function.args(), require);
+    for (int s = 0; s < num_stages(function); s++) {
+        std::ranges::for_each(definition_of(function, s).schedule().rvars(), require, &ReductionVariable::var);
+    }
+}
+
 Node make_node(int id, const Function &function, bool is_output, int first_stage) {
     Node node;
     node.id = id;
@@ -94,6 +114,7 @@ private:
     Problem problem;
 
     void add_node(const Function &function) {
+        require_loops(function);
         require_unscheduled(function);
         problem.nodes.push_back(
             make_node(problem.num_nodes(), function, graph.is_output(function), problem.num_stages()));

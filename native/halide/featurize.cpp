@@ -251,11 +251,7 @@ public:
 
 StageFeatures featurize(const Function &function, int stage, const std::vector<Loop> &loops) {
     Featurizer featurizer(function, loops);
-    if (stage == 0 && function.extern_definition_proxy_expr().defined()) {
-        Featurizer::canonical(function.extern_definition_proxy_expr()).accept(&featurizer);
-    } else {
-        featurizer.visit_definition(definition_of(function, stage));
-    }
+    featurizer.visit_definition(definition_of(function, stage));
     return std::move(featurizer.result);
 }
 

@@ -174,6 +174,21 @@ def test_inputs_smaller_than_what_is_read(width: int, is_clamped: bool) -> None:
     assert extract(output).undersized_inputs() == (expected if width == 109 else [])
 
 
+@pytest.mark.parametrize("width", [109, 110])
+def test_outputs_smaller_than_what_is_read(width: int) -> None:
+    """Halide runs the pipeline on no such output."""
+    first, second = hl.Func("first"), hl.Func("second")
+    first[x] = hl.f32(x)
+    second[x] = first[x] + first[x + 10]
+    first.set_estimates([(0, width)])
+    second.set_estimates([(0, 100)])
+    problem = extract(hl.Pipeline([first, second]))
+    expected = (
+        f"The pipeline reads 0 to 109 of dimension 0 of the output '{first.name()}', whose estimate provides 0 to 108."
+    )
+    assert problem.undersized_inputs() == ([expected] if width == 109 else [])
+
+
 def test_output_without_estimate() -> None:
     def definition(f: hl.Func) -> None:
         f[x, y] = x + y
@@ -334,13 +349,27 @@ def test_undefined_outputs() -> None:
     refused(hl.Pipeline(), _core.UnsupportedPipeline, "no outputs")
 
 
-def test_extern_stages_are_accepted() -> None:
-    e, o = hl.Func("e"), hl.Func("o")
-    e.define_extern("some_function", [hl.ExternFuncArgument(3)], [hl.Float(32)], [x])
+@pytest.mark.parametrize("is_output", [False, True])
+def test_extern_stages(is_output: bool) -> None:
+    """Schedules of them cannot be applied, and their inputs seemed to be read by nobody."""
+    taken, e, o = hl.Func("taken"), hl.Func("e"), hl.Func("o")
+    taken[x] = x
+    e.define_extern("some_function", [hl.ExternFuncArgument(taken)], [hl.Float(32)], [x])
     o[x] = e[x] + e[x + 1]
-    o.set_estimates([(0, 10)])
-    problem = extract(o)
-    extern = problem.nodes[1]
-    assert (extern.is_extern, extern.is_pointwise, extern.is_input) == (True, True, False)
-    assert [edge.calls for edge in problem.edges] == [2]
-    assert extract(problem.pipeline()) == problem
+    output = e if is_output else o
+    output.set_estimates([(0, 10)])
+    refused(output, _core.UnsupportedPipeline, r"'e.*is defined outside of Halide \(define_extern\)")
+
+
+@pytest.mark.parametrize("name", ["x.1", ".x", "x.", hl.Var.outermost().name()])
+@pytest.mark.parametrize("is_reduction", [False, True])
+def test_names_of_variables_that_halide_keeps_to_itself(name: str, is_reduction: bool) -> None:
+    def definition(f: hl.Func) -> None:
+        f[hl.Var("x" if is_reduction else name)] = 1
+        if is_reduction:
+            f[hl.RDom([(0, 3)], name).x] += 1
+
+    if is_reduction and "." not in name:
+        assert extract(line(definition)).num_stages == 2  # it is called __outermost$x
+    else:
+        refused(line(definition), _core.UnsupportedPipeline, r"the variable '.*', which Halide schedules no loop of")
