@@ -70,6 +70,7 @@ class _Play:
         self._shown = show
         self._by_cost = True
         self._game = Game.start(problem.initial_state)
+        self._drawn: set[Path] = set()
 
     def run(self) -> None:
         click.echo(_HELP)
@@ -124,10 +125,14 @@ class _Play:
     def _picture(self, file: str) -> None:
         if not file:
             raise InvalidParameter("Give a file for the picture, such as: p nest.svg")
+        path = Path(file).resolve()
+        if path.exists() and path not in self._drawn:
+            raise InvalidParameter(f"{file} exists, and is no picture of this game; remove it, or give another file")
         try:
-            Path(file).write_text(to_svg(draw_nest(outline(self._game.state), self._status())) + "\n", encoding="utf-8")
+            path.write_text(to_svg(draw_nest(outline(self._game.state), self._status())) + "\n", encoding="utf-8")
         except OSError as error:
             raise InvalidParameter(f"Cannot write {file}: {error.strerror}") from error
+        self._drawn.add(path)
         click.echo(f"The nest is drawn in {file}")
 
     def _source(self, _: str) -> None:

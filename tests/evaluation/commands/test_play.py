@@ -66,6 +66,15 @@ def test_a_picture_is_written(tmp_path: Path) -> None:
     assert ET.fromstring(file.read_text()).tag.endswith("svg")
 
 
+def test_a_picture_is_drawn_anew_but_over_no_other_file(tmp_path: Path) -> None:
+    file, mine = tmp_path / "nest.svg", tmp_path / "mine.svg"
+    mine.write_text("mine")
+    output = play(f"p {file}", "f", f"p {file}", f"p {mine}").output
+    assert output.count(f"drawn in {file}") == 2
+    assert f"{mine} exists, and is no picture of this game" in output
+    assert mine.read_text() == "mine"
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
