@@ -30,6 +30,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.schedule import check_function_name
+from halidegym.envs.timing.machine import check_runs_here
 from halidegym.evaluation.arguments.comparison import Beside, beside_options
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
 from halidegym.evaluation.arguments.paths import OutputFile, ScheduleFile, WritingCommand
@@ -216,9 +217,11 @@ def schedule(
     given = _agent(name, top, **parameters)
     planner = dataclasses.replace(given, weights=weights, max_recompute=max_recompute)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
+    if beside.schedules:
+        check_runs_here(problem.target)
     check_others(problem, beside.schedules)
     for sentence in problem.undersized_inputs():
-        click.echo(f"Note: {sentence} The schedule is for an input that is large enough.", err=True)
+        click.echo(f"Note: {sentence} The schedule is for one that is large enough.", err=True)
     if tunes and seconds is None and measurements is None:
         seconds = _SECONDS
         click.echo(

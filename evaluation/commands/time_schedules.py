@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from halidegym.envs.timing.machine import this_machine
+from halidegym.envs.timing.machine import check_runs_here, this_machine
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.options import (
+    Failure,
     parallelism_option,
     pipeline_options,
     target_option,
@@ -63,9 +64,12 @@ def time_command(
     the same pipeline computes with every Func at the root. A schedule that fails is shown as such. Rounds in which other
     processes took its cores away do not count, if there are others; if there are too few, it is marked "disturbed".
 
+    If none of them runs, the exit status is 2.
+
     By default, these are beam, greedy, mullapudi2016 and li2018. Plans given by --plan come after them.
     """
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
+    check_runs_here(problem.target)
     names = tuple(dict.fromkeys([*(schedules or _DEFAULT), *plans]))
     with contextlib.closing(RecordingTimer(database, settings, remeasure=again)) as timer:
         with steps_bar(len(names) + 1) as on_step:
@@ -80,3 +84,5 @@ def time_command(
     output_console().print(rows_table(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows))
     for note in notes(rows):
         click.echo(f"Note: {note}")
+    if not any(row.is_base for row in rows):
+        raise Failure(f"None of these schedules of {problem.name} runs; the table says why.")

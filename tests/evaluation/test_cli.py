@@ -273,6 +273,20 @@ def test_schedules_are_timed_side_by_side(tmp_path: Path) -> None:
     assert "no schedule" in halidegym("time", *options, "unheard_of").stderr
 
 
+def test_schedules_none_of_which_runs() -> None:
+    result = halidegym("time", f"{PIPELINES}:mm", "--compile-timeout", "0.01", "--no-verify", "root", "greedy")
+    assert result.exit_code == 2
+    assert result.stdout.count("still running") == 2
+    assert "None of these schedules of mm runs" in result.stderr
+
+
+@pytest.mark.parametrize("command", [("schedule", "--agent", "random", "--measure"), ("time",)])
+def test_what_cannot_be_measured_here_is_not_searched(command: tuple[str, ...]) -> None:
+    result = halidegym(*command, f"{PIPELINES}:mm", "--target", "arm-64-linux")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: Cannot measure for target arm-64-linux")
+
+
 def test_parity_reports_equal_searches() -> None:
     result = halidegym("parity", f"{PIPELINES}:mm", *SETTING, "--beam", "1,4", "--dropout", "100,40", "--seeds", "2,3")
     assert result.exit_code == 0, result.output
