@@ -134,7 +134,7 @@ def _locked(name: str, kind: int) -> Iterator[None]:
         try:
             fcntl.flock(lock, kind | fcntl.LOCK_NB)
         except BlockingIOError:
-            with _told_after(_SILENCE_S, os.fstat(lock).st_ino):
+            with _told_after(_SILENCE_S):
                 fcntl.flock(lock, kind)
         try:
             yield
@@ -154,9 +154,9 @@ def _opened(name: str) -> int:
 
 
 @contextlib.contextmanager
-def _told_after(seconds: float, inode: int) -> Iterator[None]:
+def _told_after(seconds: float) -> Iterator[None]:
     """Tell whom this process waits for if it does so for longer; one of the threads that wait does."""
-    telling = threading.Timer(seconds, _tell, [inode])
+    telling = threading.Timer(seconds, _tell)
     telling.daemon = True
     is_first = _teller.acquire(blocking=False)
     if is_first:
@@ -169,18 +169,31 @@ def _told_after(seconds: float, inode: int) -> Iterator[None]:
             _teller.release()
 
 
-def _tell(inode: int) -> None:
-    _logger.warning("waiting for %s to end measuring or compiling on this machine", _holders(inode))
+def _tell() -> None:
+    if holders := _others():
+        _logger.warning("waiting for %s to end measuring or compiling on this machine", ", ".join(holders))
 
 
-def _holders(inode: int) -> str:
-    """The processes that hold a lock on a file, as far as the kernel tells."""
-    holders = []
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/locks").read_text().splitlines():
-            # Number, FLOCK, ADVISORY, READ or WRITE, process, device:inode, ...; or number, "->" and so on for who waits.
-            _, kind, _, _, pid, file, *_ = line.split()
-            if kind == "FLOCK" and file.endswith(f":{inode}"):
-                command = Path("/proc", pid, "cmdline").read_text().replace("\0", " ").strip()
-                holders.append(f"process {pid} ({command[:_LONGEST_COMMAND]})")
-    return ", ".join(dict.fromkeys(holders)) or "another process"
+def _others() -> list[str]:
+    """The other processes that measure or compile, as far as the kernel tells.
+
+    Who waits for a thread of this one waits for whom that one waits for.
+    """
+    files = tuple(f":{file.stat().st_ino}" for file in cache_path().glob("*.lock"))
+    try:
+        locks = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    except OSError:
+        locks = []
+    # Number, FLOCK, ADVISORY, READ or WRITE, process, device:inode, ...; or number, "->" and so on for who waits.
+    holders = dict.fromkeys(lock[4] for lock in locks if lock[1] == "FLOCK" and lock[5].endswith(files))
+    if not holders:
+        return ["another process"]  # of another container
+    return [_described(process) for process in holders if process != str(os.getpid())]
+
+
+def _described(process: str) -> str:
+    try:
+        command = Path("/proc", process, "cmdline").read_text().replace("\0", " ").strip()
+    except OSError:
+        return "another process"
+    return f"process {process} ({command[:_LONGEST_COMMAND]})"

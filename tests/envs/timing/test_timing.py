@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
 import os
 import random
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +24,7 @@ from halidegym.agents.reference import Li2018, Mullapudi2016
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.confined import ConfinedProcess
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
-from halidegym.envs.timing import bench
+from halidegym.envs.timing import bench, machine
 from halidegym.envs.timing.compiler import Compiler
 from halidegym.envs.timing.kernel import RunningKernel
 from halidegym.envs.timing.machine import measuring, this_machine
@@ -290,6 +292,42 @@ def test_nobody_else_compiles_or_measures_meanwhile_and_who_waits_says_so(other:
         assert mark.exists()
         assert process.words.count("waiting for") == 1
         assert f"waiting for process {os.getpid()} (" in process.words
+
+
+COMPILES = """
+import time
+from halidegym.envs.timing.machine import compiling
+with compiling():
+    print("compiling", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_who_waits_for_another_thread_says_for_whom_that_one_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def measure() -> None:
+        with measuring():
+            pass
+
+    def wait_for_this_thread(seconds: float) -> threading.Thread:
+        waiting = threading.Thread(target=measure)
+        with machine._locked("gate", fcntl.LOCK_EX):
+            waiting.start()
+            waiting.join(seconds)
+            assert waiting.is_alive()
+        return waiting
+
+    wait_for_this_thread(1.3).join()
+    assert caplog.messages == []
+    with ConfinedProcess([sys.executable, "-c", COMPILES]) as process:
+        assert process.receive_line(60) == "compiling"
+        waiting = wait_for_this_thread(1.3)
+        (told,) = caplog.messages
+    waiting.join()
+    assert (f"waiting for process {process.pid} (" in told, f"process {os.getpid()} (" in told) == (True, False)
 
 
 def test_the_runtime_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
