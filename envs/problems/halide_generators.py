@@ -65,7 +65,9 @@ def _parsed(generator: type[hl.Generator], name: str, value: object) -> object:
     try:
         if kind is bool and not isinstance(value, bool):
             raise ValueError
-        hl.GeneratorParam._parse_value(name, kind, value)
+        parsed = hl.GeneratorParam._parse_value(name, kind, value)
+        if kind is int and not isinstance(value, str) and parsed != value:  # Halide cuts a fraction off
+            raise ValueError
     except (ValueError, TypeError, hl.HalideError) as error:
         raise InvalidParameter(
             f"The parameter {name} of the generator {generator.__name__} is {value!r}; give one of the kind of its "

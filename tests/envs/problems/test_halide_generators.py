@@ -78,6 +78,7 @@ def test_its_parameters_are_options(shifted: type[hl.Generator]) -> None:
     [
         ({"size": 3}, "Shifted has no parameter 'size'; it has these: radius, doubled"),
         ({"radius": "wide"}, "radius of the generator Shifted is 'wide'; give one of the kind of its default, 1"),
+        ({"radius": 2.5}, "radius of the generator Shifted is 2.5; give one of the kind of its default, 1"),
         ({"doubled": "yes"}, "doubled of the generator Shifted is 'yes'"),
     ],
 )
