@@ -92,6 +92,11 @@ class SchedulingProblem:
             from halidegym.envs.problems.hlpipe import read_hlpipe  # starts processes, which others need not load
 
             path = Path(pipeline)
+            if not path.exists():
+                raise FileNotFoundError(
+                    f"There is no file {path}; give the path of an .hlpipe file, or what halidegym.pipelines.build makes of "
+                    "the name of a registered pipeline"
+                )
             name = path.stem if name is None else name
             snapshot = read_hlpipe(path, estimates or {}, target, parallelism, name)
         else:

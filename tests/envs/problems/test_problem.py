@@ -289,8 +289,13 @@ def test_damaged_hlpipe_files(tmp_path: Path) -> None:
             _core.FormatError, match=rf"{path} is no pipeline.*: .*write it again with halide\.serialize"
         ):
             SchedulingProblem.from_pipeline(path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"no file .*missing\.hlpipe; give the path of an \.hlpipe file"):
         SchedulingProblem.from_pipeline(tmp_path / "missing.hlpipe")
+
+
+def test_names_are_for_pipelines_build() -> None:
+    with pytest.raises(FileNotFoundError, match=r"no file harris; .* halidegym\.pipelines\.build .* registered"):
+        SchedulingProblem.from_pipeline("harris")
 
 
 def test_damage_that_halide_reads_without_a_word(tmp_path: Path) -> None:
