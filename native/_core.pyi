@@ -364,7 +364,9 @@ def extract_problem(
     """The scheduling problem of a serialized pipeline with these parameters, as plain data."""
 
 def undersized_inputs(problem: Problem, pipeline: hl.Pipeline) -> list[str]:
-    """The inputs of which the problem's own pipeline reads more than their estimates provide, a sentence each."""
+    """The inputs, and outputs that are read, of which the problem's own pipeline reads more than their estimates provide, a
+    sentence each.
+    """
 
 def algorithm_identity(pipeline: hl.Pipeline) -> bytes:
     """What a pipeline computes, as bytes in which no name counts; the same in every process."""

@@ -1,7 +1,8 @@
 """Estimates that a pipeline lacks, proposed from the sizes of example inputs.
 
-An output is as large as the first example input of at least as many dimensions, and then cut until no input is read beyond
-its size, or, where all outputs read beyond, as little as possible; where a larger input has room for more, it grows.
+An output is as large as the first example input of at least as many dimensions, and then cut until no input, and no output
+before it, is read beyond its size, or, where all outputs read beyond, as little as possible; where a larger input has room
+for more, it grows.
 A scalar is its value, the middle of its range, or 1.
 """
 
@@ -21,7 +22,7 @@ Region: TypeAlias = list[tuple[int, int]]
 Extents: TypeAlias = Mapping[str, Sequence[int]]
 
 _UNDERSIZED = re.compile(
-    r"The pipeline reads (-?\d+) to (-?\d+) of dimension (\d+) of the input '(.*)', "
+    r"The pipeline reads (-?\d+) to (-?\d+) of dimension (\d+) of the (?:in|out)put '(.*)', "
     r"whose estimate provides (-?\d+) to (-?\d+)\."
 )
 
@@ -124,6 +125,16 @@ def _outputs(snapshot: PipelineSnapshot) -> Mapping[str, int]:
     return {f.name(): f.dimensions() for f in snapshot.restore().outputs()}
 
 
+def _extracted(snapshot: PipelineSnapshot, target: str) -> _core.Problem:
+    return _core.extract_problem(
+        pipeline=snapshot.serialized,
+        parameters=list(snapshot.parameters),
+        target=target,
+        parallelism=1,
+        name="",
+    )
+
+
 def _region_like(dimensions: int, sizes: Sequence[Sequence[int]]) -> Region:
     like = next((size for size in sizes if len(size) >= dimensions), max(sizes, key=len, default=()))
     extents = [*like, *[1] * dimensions][:dimensions]
@@ -132,28 +143,23 @@ def _region_like(dimensions: int, sizes: Sequence[Sequence[int]]) -> Region:
 
 def _is_complete(snapshot: PipelineSnapshot, target: str) -> bool:
     try:
-        _excess(snapshot, target)
+        _extracted(snapshot, target)
     except _core.MissingEstimate:
         return False
     return True
 
 
-def _excess(snapshot: PipelineSnapshot, target: str) -> int:
-    """By how much inputs are read beyond their sizes, all dimensions together."""
-    problem = _core.extract_problem(
-        pipeline=snapshot.serialized,
-        parameters=list(snapshot.parameters),
-        target=target,
-        parallelism=1,
-        name="",
-    )
+def _excess(snapshot: PipelineSnapshot, target: str, output: str) -> int:
+    """By how much inputs, and outputs but for one, are read beyond their sizes, all dimensions together."""
+    problem = _extracted(snapshot, target)
     excess = 0
     for sentence in _core.undersized_inputs(problem, snapshot.restore()):
         found = _UNDERSIZED.fullmatch(sentence)
         if found is None:
             raise _core.InternalError(f"A sentence on undersized inputs reads otherwise than expected: {sentence!r}")
         low, high, first, last = (int(found[group]) for group in (1, 2, 5, 6))
-        excess += max(first - low, 0) + max(high - last, 0)
+        if found[4] != output:
+            excess += max(first - low, 0) + max(high - last, 0)
     return excess
 
 
@@ -161,14 +167,17 @@ def _fitted(
     snapshot: PipelineSnapshot, known: Mapping[str, Estimate], regions: Mapping[str, Region], largest: int, target: str
 ) -> dict[str, Estimate]:
     """The regions without what makes inputs be read beyond their sizes; and with what the largest one has room for."""
-    fitted = {name: list(region) for name, region in regions.items()}
-    for name, region in fitted.items():
+    # At first a point each: what one output reads beyond must not hide what another does.
+    fitted = {name: [(first + extent // 2, 1) for first, extent in region] for name, region in regions.items()}
+    nodes = _extracted(snapshot.with_estimates({**known, **fitted}), target).nodes
+    for name in (node.name for node in reversed(nodes) if node.name in fitted):  # before the others that read it
+        fitted[name] = region = list(regions[name])
         for dimension in range(len(region)):
 
             def excess(first: int, last: int, name: str = name, dimension: int = dimension) -> int:
                 tried = [*fitted[name]]
                 tried[dimension] = (first, last - first + 1)
-                return _excess(snapshot.with_estimates({**known, **fitted, name: tried}), target)
+                return _excess(snapshot.with_estimates({**known, **fitted, name: tried}), target, name)
 
             region[dimension] = _grown(_cut(region[dimension], excess), largest, excess)
     return dict(fitted)

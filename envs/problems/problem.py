@@ -179,10 +179,10 @@ class SchedulingProblem:
         return self._snapshot.restore()
 
     def undersized_inputs(self) -> Sequence[str]:
-        """The inputs of which the pipeline reads more than their estimates provide, one sentence each.
+        """The inputs, and outputs that Funcs read, of which more is read than their estimates provide, one sentence each.
 
         Schedules are made and timed for inputs that are large enough, as the Adams2019 autoscheduler does; but compiled
-        code refuses to run on inputs of the estimated sizes.
+        code refuses to run on inputs of the estimated sizes. Outputs have these sizes when schedules are timed, too.
         """
         return _core.undersized_inputs(self._native, self.pipeline())
 

@@ -63,7 +63,8 @@ void bind_halide_problem(py::module_ &m) {
             return undersized_inputs(problem, from_halide<Halide::Pipeline>(pipeline));
         },
         py::arg("problem"), py::arg("pipeline"),
-        "The inputs of which the problem's own hl.Pipeline reads more than their estimates provide, a sentence each.");
+        "The inputs, and outputs that are read, of which the problem's own hl.Pipeline reads more than their estimates "
+        "provide, a sentence each.");
     m.def(
         "algorithm_identity",
         [](const py::object &pipeline) {

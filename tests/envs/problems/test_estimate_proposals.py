@@ -68,7 +68,7 @@ def with_scalars() -> hl.Func:
     return out
 
 
-def proposed(build: Callable[[], hl.Func], **examples: tuple[int, ...]) -> dict[str, Estimate]:
+def proposed(build: Callable[[], hl.Func | hl.Pipeline], **examples: tuple[int, ...]) -> dict[str, Estimate]:
     """What is proposed; inputs are then large enough for all that is read."""
     found: dict[str, Estimate] = {}
     problem = load_problem(build, target=TARGET, parallelism=1, example_inputs=examples, on_proposal=found.update)
@@ -114,6 +114,32 @@ def test_inputs_begin_where_they_promise_to() -> None:
         return out
 
     assert proposed(shifted, image=(200, 100)) == {"image": [(-4, 200), (10, 100)], "out": [(0, 196), (10, 100)]}
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_an_output_provides_what_others_read(order: tuple[int, ...]) -> None:
+    def chain() -> hl.Pipeline:
+        stages = [hl.Func("first"), hl.Func("second"), hl.Func("third")]
+        stages[0][X, Y] = image()[X, Y] + image()[X + 1, Y]
+        stages[1][X, Y] = stages[0][X, Y] + stages[0][X + 2, Y]
+        stages[2][X, Y] = stages[0][X, Y] + stages[1][X, Y + 4]
+        return hl.Pipeline([stages[place] for place in order])
+
+    found = proposed(chain, image=(640, 480))
+    assert found["first"] == [(0, 639), (0, 480)]
+    assert found["second"] == [(0, 637), (0, 480)]
+    assert found["third"] == [(0, 637), (0, 476)]
+
+
+def test_what_one_output_reads_does_not_hide_what_another_does() -> None:
+    def two() -> hl.Pipeline:
+        source, left, right = image(), hl.Func("left"), hl.Func("right")
+        left[X, Y] = source[X - 2, Y] + source[X + 1, Y]
+        right[X, Y] = source[X - 1, Y] + source[X + 3, Y]
+        return hl.Pipeline([left, right])
+
+    found = proposed(two, image=(640, 480))
+    assert (found["left"], found["right"]) == ([(2, 637), (0, 480)], [(1, 636), (0, 480)])
 
 
 def test_what_the_pipeline_says_is_not_proposed() -> None:
