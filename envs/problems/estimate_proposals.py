@@ -98,7 +98,7 @@ def _of_parameters(snapshot: PipelineSnapshot, examples: Extents, given: Mapping
             ]
         elif not parameter.is_buffer and "estimate" not in parameter.values:
             found[parameter.name] = _scalar(parameter)
-        elif parameter.is_buffer and f"extent_estimate.{parameter.dimensions - 1}" not in parameter.values:
+        elif parameter.dimensions > 0 and f"extent_estimate.{parameter.dimensions - 1}" not in parameter.values:
             raise _core.InvalidParameter(
                 f"The input {parameter.name!r} has neither an estimate nor an example of its size; on the command line, "
                 f"--estimate-from {parameter.name}={','.join(['EXTENT'] * parameter.dimensions)}"

@@ -165,6 +165,15 @@ def test_examples_have_to_fit(examples: dict[str, tuple[int, ...]], said: str) -
         proposed(stencil, **examples)
 
 
+def test_single_values_have_no_size() -> None:
+    def scaled() -> hl.Func:
+        factor, out = hl.ImageParam(hl.UInt(8), 0, "factor"), hl.Func("out")
+        out[X, Y] = image()[X, Y] * factor[()]
+        return out
+
+    assert set(proposed(scaled, image=(640, 480))) == {"image", "out"}
+
+
 def test_every_input_needs_a_size() -> None:
     def two() -> hl.Func:
         other, out = hl.ImageParam(hl.UInt(8), 1, "other"), hl.Func("out")
