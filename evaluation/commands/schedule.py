@@ -45,7 +45,7 @@ from halidegym.evaluation.output.schedule_files import (
     source_file,
 )
 from halidegym.evaluation.timings.beside import check_others, time_beside
-from halidegym.evaluation.timings.side_by_side import Row, larger_inputs_note, notes, rows_table
+from halidegym.evaluation.timings.side_by_side import Row, larger_inputs_note, notes, rows_table, why_wrong
 from halidegym.native.weights import resolve_weights
 
 _COMMENTS = {"cpp": "// ", "python": "# ", "loops": ""}
@@ -253,9 +253,15 @@ def schedule(
         cost = best[0].cost if weights is None else None  # others' costs are those of the shipped weights
         title, rows = time_beside(problem, best[0].schedule, cost, beside.schedules, beside.settings)
         output_console(stderr=True).print(rows_table(title, rows))
-        for note in notes(rows[:-1] if tunes else rows):  # tuning has told of its own
-            click.echo(f"Note: {note}", err=True)
+        _tell(rows[:-1])
         _check(rows[-1])
+        if not tunes:  # which has told of its own
+            _tell(rows[-1:])
+
+
+def _tell(rows: Sequence[Row]) -> None:
+    for note in notes(rows):
+        click.echo(f"Note: {note}", err=True)
 
 
 def _print(best: Sequence[Best], output_format: str, function: str | None) -> None:
@@ -288,15 +294,8 @@ def _check(ours: Row) -> None:
         raise Failure(
             f"The schedule does not run ({ours.timing.outcome}): {ours.timing.error}. Search by another --agent."
         )
-    larger = ours.timing.larger_inputs
-    reason = (
-        f"It asks for more of the inputs than the pipeline itself ({larger}), and what is computed depends on their sizes, "
-        "as with mirror_image"
-        if larger
-        else "Halide 21 compiles some schedules wrongly (docs/how-to/time-schedules.md)"
-    )
     raise Failure(
-        f"Do not use this schedule: {ours.timing.error}. {reason}. "
+        f"Do not use this schedule: {ours.timing.error}. {why_wrong('It', ours.timing)} "
         "Without --agent, none is found whose output was not compared."
     )
 

@@ -80,12 +80,24 @@ def side_by_side(
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """What to know of schedules that run, a sentence or two each."""
-    return [
-        larger_inputs_note(row.contender.name, row.timing.larger_inputs)
-        for row in rows
-        if row.timing is not None and row.timing.outcome == "ok" and row.timing.larger_inputs
-    ]
+    """What to know of schedules that run, and why others compute something else; a sentence or two each."""
+    found = []
+    for row in rows:
+        if row.timing is not None and row.timing.outcome == "wrong_output":
+            found.append(why_wrong(row.contender.name, row.timing))
+        elif row.timing is not None and row.timing.outcome == "ok" and row.timing.larger_inputs:
+            found.append(larger_inputs_note(row.contender.name, row.timing.larger_inputs))
+    return found
+
+
+def why_wrong(name: str, timing: Timing) -> str:
+    """Why a schedule computes something else than the pipeline."""
+    if timing.larger_inputs:
+        return (
+            f"{name} asks for more of the inputs than the pipeline itself ({timing.larger_inputs}), and what is computed "
+            "depends on their sizes, as with mirror_image."
+        )
+    return f"{name} computes something else: Halide 21 compiles some schedules wrongly (docs/how-to/time-schedules.md)."
 
 
 def larger_inputs_note(name: str, larger_inputs: str) -> str:

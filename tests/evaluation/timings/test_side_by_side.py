@@ -70,3 +70,15 @@ def test_larger_inputs_are_told_of() -> None:
         "fast asks for more of the inputs than the pipeline itself: 'image' from -1 to 9 in dimension 0, not 0 to 9. "
         "It does not run on less."
     ]
+
+
+def test_why_a_schedule_computes_something_else_is_told() -> None:
+    def said(larger: str) -> list[str]:
+        timing = Timing("wrong_output", (), 0.0, "2 points differ", larger_inputs=larger)
+        return notes([Row(Contender("wrong", cast(Any, "wrong"), None), timing)])
+
+    assert said("'image' from -1") == [
+        "wrong asks for more of the inputs than the pipeline itself ('image' from -1), and what is computed depends on "
+        "their sizes, as with mirror_image."
+    ]
+    assert "Halide 21 compiles some schedules wrongly" in said("")[0]
