@@ -54,7 +54,11 @@ def _parsed(generator: type[hl.Generator], name: str, value: object) -> object:
         for key, default in vars(base).items()
         if isinstance(default, hl.GeneratorParam)
     }
-    if name.rpartition(".")[2] in ("type", "dim"):
+    if name.endswith(".dim") and not (isinstance(value, int) or (isinstance(value, str) and value.isdecimal())):
+        raise InvalidParameter(
+            f"The parameter {name} of the generator {generator.__name__} is {value!r}; give a number of dimensions, as 2"
+        )
+    if name.endswith((".dim", ".type")):
         return value
     if name not in defaults:
         known = ", ".join(defaults) or "none"

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from halidegym.envs import sources
+from halidegym.envs.problems.halide_generators import is_generator
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.snapshot import Estimate
 from halidegym.native._core import InvalidParameter, MissingEstimate
@@ -121,7 +122,11 @@ def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:
     module = _load_file(Path(module_name).resolve()) if module_name.endswith(".py") else _import(module_name)
     function = getattr(module, function_name, None)
     if not callable(function):
-        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        own = [
+            name
+            for name, value in vars(module).items()
+            if getattr(value, "__module__", "") == module.__name__ or is_generator(value)
+        ]
         public = [name for name in own if not name.startswith("_")]
         remedy = f"it has {', '.join(public)}" if public else "check the name after the colon"
         raise InvalidParameter(f"{module_name} has no function {function_name or 'without a name'}; {remedy}")

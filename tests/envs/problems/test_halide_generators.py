@@ -79,6 +79,8 @@ def test_its_parameters_are_options(shifted: type[hl.Generator]) -> None:
         ({"size": 3}, "Shifted has no parameter 'size'; it has these: radius, doubled"),
         ({"radius": "wide"}, "radius of the generator Shifted is 'wide'; give one of the kind of its default, 1"),
         ({"radius": 2.5}, "radius of the generator Shifted is 2.5; give one of the kind of its default, 1"),
+        ({"image.dim": 2.5}, "image.dim of the generator Shifted is 2.5; give a number of dimensions"),
+        ({"image.dim": "two"}, "image.dim of the generator Shifted is 'two'"),
         ({"doubled": "yes"}, "doubled of the generator Shifted is 'yes'"),
     ],
 )
@@ -104,3 +106,5 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     assert found.stderr.startswith("Shifted(image.type='uint8', radius=2): cost ")
     assert "get_func(" in found.stdout
+    misspelt = CliRunner().invoke(main, ["schedule", f"{tmp_path}/gen.py:Shift"])
+    assert "has no function Shift; it has Shifted" in misspelt.stderr
