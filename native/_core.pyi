@@ -693,7 +693,8 @@ class SyntheticTree(_Value):
     """A random tree with the exact optimum known (Gao et al. 2022); it has the methods of a search space.
 
     A node at depth d costs Uniform[0, d), a leaf Uniform[d + delta, d + delta^2) (the bounds swap if delta is below 1).
-    Planners compare path costs, i.e. the sum of all nodes from the root, of partial paths too. Nothing is stored.
+    Planners compare path costs, i.e. the sum of all nodes from the root, of partial paths too. Nothing is stored. A node of
+    a tree with other parameters is refused with InvalidParameter.
     """
 
     def __init__(self, *, branching: int = ..., depth: int = ..., delta: float = ..., seed: int = ...) -> None:

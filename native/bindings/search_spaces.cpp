@@ -15,8 +15,15 @@ namespace halidegym {
 
 namespace {
 
+const SyntheticTree::Node &node_of(const SyntheticTree &tree, const SyntheticTree::Node &node) {
+    if (!tree.has(node)) {
+        throw InvalidParameter("the node is one of another tree; give one that this tree's root() or apply() returned");
+    }
+    return node;
+}
+
 SyntheticTree::Node child(const SyntheticTree &tree, const SyntheticTree::Node &node, int64_t decision) {
-    const auto decisions = tree.children(node).decisions();
+    const auto decisions = tree.children(node_of(tree, node)).decisions();
     if (decision < 0 || decision >= static_cast<int64_t>(decisions.size())) {
         throw InvalidParameter("decision " + std::to_string(decision) + " of a node with " +
                                std::to_string(decisions.size()) + " children; give an index below that");
@@ -33,10 +40,10 @@ void bind_synthetic_tree(py::module_ &m) {
         .def_readonly("path_cost", &Node::path_cost)
         .def(py::self == py::self)
         .def("__hash__", [](const Node &node) { return node.path; })
-        .def(py::pickle([](const Node &n) { return py::make_tuple(n.path, n.depth, n.cost, n.path_cost); },
+        .def(py::pickle([](const Node &n) { return py::make_tuple(n.tree, n.path, n.depth, n.cost, n.path_cost); },
                         [](const py::tuple &pickled) {
-                            return Node{pickled[0].cast<uint64_t>(), pickled[1].cast<int>(), pickled[2].cast<double>(),
-                                        pickled[3].cast<double>()};
+                            return Node{pickled[0].cast<uint64_t>(), pickled[1].cast<uint64_t>(),
+                                        pickled[2].cast<int>(), pickled[3].cast<double>(), pickled[4].cast<double>()};
                         }));
     def_copies(node);
 
@@ -58,17 +65,25 @@ void bind_synthetic_tree(py::module_ &m) {
                  return std::make_pair(optimum.cost, optimum.actions);
              })
         .def("root", &SyntheticTree::root)
-        .def("is_complete", &SyntheticTree::is_complete, py::arg("state"))
-        .def("depth", &SyntheticTree::depth, py::arg("state"))
+        .def(
+            "is_complete",
+            [](const SyntheticTree &tree, const Node &node) { return tree.is_complete(node_of(tree, node)); },
+            py::arg("state"))
+        .def(
+            "depth", [](const SyntheticTree &tree, const Node &node) { return tree.depth(node_of(tree, node)); },
+            py::arg("state"))
         .def("max_depth", &SyntheticTree::max_depth)
         .def(
             "decisions",
             [](const SyntheticTree &tree, const Node &node) {
-                return py::module_::import("builtins").attr("range")(tree.children(node).decisions().size());
+                return py::module_::import("builtins")
+                    .attr("range")(tree.children(node_of(tree, node)).decisions().size());
             },
             py::arg("state"))
         .def("apply", &child, py::arg("state"), py::arg("decision"))
-        .def("cost", &SyntheticTree::cost, py::arg("state"))
+        .def(
+            "cost", [](const SyntheticTree &tree, const Node &node) { return tree.cost(node_of(tree, node)); },
+            py::arg("state"))
         .def(py::pickle(
             [](const SyntheticTree &t) {
                 const SyntheticTreeOptions &options = t.options();

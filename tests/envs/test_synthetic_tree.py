@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pickle
 from typing import Any
 
 import gymnasium as gym
@@ -55,6 +56,15 @@ def test_costs_are_uniform(depth: int, low: float, high: float) -> None:
         uniform = np.sort((costs - low) / (high - low))
         gap = np.abs(uniform - (np.arange(len(costs)) + 0.5) / len(costs)).max()
         assert gap < 1.95 / math.sqrt(len(costs))
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"branching": 3}, {"depth": 7}, {"delta": 99.0}])
+def test_nodes_of_another_tree_are_refused(other: dict[str, Any]) -> None:
+    tree, node = SyntheticTree(), SyntheticTree(**other).root()
+    for method in (tree.is_complete, tree.depth, tree.decisions, tree.cost, lambda node: tree.apply(node, 0)):
+        with pytest.raises(InvalidParameter, match="another tree"):
+            method(node)
+    assert tree.depth(pickle.loads(pickle.dumps(SyntheticTree().root()))) == 0
 
 
 def test_small_deltas_swap_the_bounds() -> None:

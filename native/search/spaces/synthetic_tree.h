@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -44,7 +45,8 @@ inline void check(const SyntheticTreeOptions &options) {
 class SyntheticTree {
 public:
     struct Node {
-        uint64_t path;  // hash of the decisions that lead here
+        uint64_t tree;  // hash of its parameters
+        uint64_t path;  // of the decisions that lead here
         int depth;
         double cost;       // of this node alone
         double path_cost;  // of all nodes from the root to this one
@@ -73,14 +75,16 @@ public:
         std::span<const Decision> decisions_;
     };
 
-    explicit SyntheticTree(const SyntheticTreeOptions &options) : options_(checked(options)) {
+    explicit SyntheticTree(const SyntheticTreeOptions &options)
+        : options_(checked(options)), identity_(identity_of(options)) {
         decisions_.resize(static_cast<size_t>(options.branching));
         std::iota(decisions_.begin(), decisions_.end(), Decision{0});
     }
 
     const SyntheticTreeOptions &options() const { return options_; }
 
-    Node root() const { return {SplitMix64(options_.seed)(), 0, 0, 0}; }
+    Node root() const { return {identity_, SplitMix64(options_.seed)(), 0, 0, 0}; }
+    bool has(const Node &node) const { return node.tree == identity_; }
     bool is_complete(const Node &node) const { return node.depth == options_.depth; }
     int depth(const Node &node) const { return node.depth; }
     int max_depth() const { return options_.depth; }
@@ -93,7 +97,7 @@ public:
         SplitMix64 random(path);
         const double uniform = draw_unit(random);
         const double cost = low + uniform * (high - low);
-        return {path, depth, cost, parent.path_cost + cost};
+        return {parent.tree, path, depth, cost, parent.path_cost + cost};
     }
 
     bool inherits_cost(Decision) const { return false; }
@@ -111,6 +115,15 @@ public:
     }
 
 private:
+    static uint64_t identity_of(const SyntheticTreeOptions &options) {
+        uint64_t identity = options.seed;
+        for (const uint64_t parameter : {static_cast<uint64_t>(options.branching), static_cast<uint64_t>(options.depth),
+                                         std::bit_cast<uint64_t>(options.delta)}) {
+            identity = split_seed(identity, parameter);
+        }
+        return identity;
+    }
+
     std::array<double, 2> cost_range(int depth) const {
         if (depth < options_.depth) {
             return {0, static_cast<double>(depth)};
@@ -146,6 +159,7 @@ private:
     }
 
     SyntheticTreeOptions options_;
+    uint64_t identity_;
     std::vector<Decision> decisions_;
 };
 
