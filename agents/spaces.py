@@ -23,7 +23,7 @@ class SearchSpace(Protocol):
     More methods are optional. Planners look for exactly these names, and nobody notices if one is misspelt:
 
     - ``hash(state, depth) -> int``: a structural hash that looks `depth` levels deep, for the passes of `BeamSearch`; equal
-      states have equal hashes. By default Python's ``hash(state)``.
+      states have equal hashes. By default Python's ``hash(state)``, which lists and dictionaries lack.
     - ``inherits_cost(decision) -> bool``: whether the decision changes nothing that the cost depends on, so that a planner
       need not ask for it. By default False.
     - ``__eq__`` and ``__hash__`` of the states: which ones have the same future, for `TAG` on a graph.
@@ -39,7 +39,7 @@ class SearchSpace(Protocol):
         """Return the number of decisions that led to a state."""
 
     def max_depth(self) -> int:
-        """Return the largest depth of a state."""
+        """Return the largest depth of any state; it is asked once a search."""
 
     def decisions(self, state: Any) -> Iterable[Any]:
         """Return the legal decisions of an incomplete state, in a fixed order; none in a dead end."""

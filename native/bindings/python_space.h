@@ -66,6 +66,11 @@ public:
                     "(); give a Space, a SyntheticTree, or an object with the methods of SearchSpace");
             }
         }
+        max_depth_ = get<int>("max_depth");
+        if (max_depth_ < 0) {
+            throw InvalidParameter("the search space's max_depth() returned " + std::to_string(max_depth_) +
+                                   "; return the largest depth of a state, at least 0");
+        }
     }
 
     State root() const {
@@ -73,8 +78,17 @@ public:
         return State(call("root"));
     }
     bool is_complete(const State &state) const { return get<bool>("is_complete", state); }
-    int depth(const State &state) const { return get<int>("depth", state); }
-    int max_depth() const { return get<int>("max_depth"); }
+    int depth(const State &state) const {
+        const int depth = get<int>("depth", state);
+        if (depth < 0 || depth > max_depth_) {
+            throw InvalidParameter(
+                "the search space's depth() returned " + std::to_string(depth) + ", but its max_depth() is " +
+                std::to_string(max_depth_) +
+                "; return the number of decisions that led to a state, and the largest one there is");
+        }
+        return depth;
+    }
+    int max_depth() const { return max_depth_; }
 
     Children children(const State &state) const {
         const pybind11::gil_scoped_acquire gil;
@@ -113,13 +127,15 @@ public:
     uint64_t hash(const State &state, int depth) const {
         const pybind11::gil_scoped_acquire gil;
         if (!has_hash_) {
-            return static_cast<uint64_t>(pybind11::hash(state.get()));
+            return hash_of(state.get());
         }
-        const uint64_t hash = PyLong_AsUnsignedLongLongMask(call("hash", state.get(), depth).ptr());
+        const pybind11::object hash = call("hash", state.get(), depth);
+        const uint64_t number = PyLong_AsUnsignedLongLongMask(hash.ptr());
         if (PyErr_Occurred()) {
-            throw pybind11::error_already_set();
+            PyErr_Clear();
+            throw undocumented("hash", hash);
         }
-        return hash;
+        return number;
     }
 
     bool equal(const State &a, const State &b) const {
@@ -128,6 +144,24 @@ public:
     }
 
 private:
+    static uint64_t hash_of(const pybind11::object &state) {
+        try {
+            return static_cast<uint64_t>(pybind11::hash(state));
+        } catch (const pybind11::error_already_set &error) {
+            if (!error.matches(PyExc_TypeError)) {
+                throw;
+            }
+            throw InvalidParameter("the search space's state " + std::string(pybind11::repr(state)) +
+                                   " cannot be hashed (" + std::string(pybind11::str(error.value())) +
+                                   "); give immutable states, such as tuples, or add a method hash() to the space");
+        }
+    }
+
+    static InvalidParameter undocumented(const char *method, const pybind11::object &result) {
+        return InvalidParameter("the search space's " + std::string(method) + "() returned " +
+                                std::string(pybind11::repr(result)) + ", which is not of the documented type");
+    }
+
     template <typename... Arguments>
     pybind11::object call(const char *method, const Arguments &...arguments) const {
         return object_.get().attr(method)(arguments...);
@@ -140,14 +174,14 @@ private:
         try {
             return pybind11::cast<Result>(result);
         } catch (const pybind11::cast_error &) {
-            throw InvalidParameter("the search space's " + std::string(method) + "() returned " +
-                                   std::string(pybind11::repr(result)) + ", which is not of the documented type");
+            throw undocumented(method, result);
         }
     }
 
     bool has_inherits_cost_;
     bool has_hash_;
     Value object_;
+    int max_depth_;
 };
 
 static_assert(BuildsUnlistedChildren<PythonSpace>);

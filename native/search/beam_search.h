@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "problem/error.h"
 #include "problem/tie_order.h"
 #include "search/coarse_to_fine.h"
 #include "search/expander.h"
@@ -226,8 +225,8 @@ std::vector<typename BeamSearch<S>::VisitedRef> BeamSearch<S>::take(Frontier &fr
 template <SearchSpace S>
 void BeamSearch<S>::close(Frontier &frontier, int depth) const {
     if (frontier.size() == 0) {
-        throw SearchExhausted("no legal schedule is left after " + std::to_string(depth - 1) +
-                              " decisions; a larger beam_size, memory_limit or max_recompute keeps more of them");
+        throw exhausted<S>("no acceptable state is left after " + std::to_string(depth - 1) + " decisions",
+                           ", and a larger beam_size keeps more of them");
     }
     frontier.close();
 }

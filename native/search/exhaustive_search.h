@@ -23,8 +23,7 @@ public:
     SearchResult<typename S::State> run() {
         visit(space_.root());
         if (!record_.has_found()) {
-            throw SearchExhausted(
-                "there is no legal schedule; a larger memory_limit or max_recompute allows more of them");
+            throw exhausted<S>("no complete state is acceptable");
         }
         return record_.finish();
     }

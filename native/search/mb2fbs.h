@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "problem/error.h"
 #include "search/bounded_queue.h"
 #include "search/coarse_to_fine.h"
 #include "search/expander.h"
@@ -250,8 +249,8 @@ void Mb2fbs<S>::complete_greedily() {
         Queue children(1);
         expand(visited, children);
         if (children.empty()) {
-            throw SearchExhausted("no complete state was reached from depth " + std::to_string(visited->depth) +
-                                  "; a larger beta, beta2, memory_limit or max_recompute keeps more states");
+            throw exhausted<S>("no complete state was reached from depth " + std::to_string(visited->depth),
+                               ", and a larger beta or beta2 keeps more of them");
         }
         const Queued best = children.pop();
         visited = visit(best, rebuild(best));

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "problem/error.h"
 #include "search/decided_path.h"
 #include "search/search_result.h"
 #include "search/spaces/optional_hooks.h"
@@ -51,8 +50,7 @@ SearchResult<typename S::State> random_search(S &space, const RandomSearchOption
     std::mt19937_64 random(options.seed);
     for (int round = 0; record.may_continue(round, 0) || !record.has_found(); round++) {
         if (round >= 1000 && !record.has_found()) {
-            throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
-                                  "a larger memory_limit or max_recompute allows more of them");
+            throw exhausted<S>("1000 random walks in a row ended in no acceptable complete state");
         }
         if (auto found = random_rollout(space, space.root(), random)) {
             record.result.evaluations++;

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "problem/error.h"
 #include "search/decided_path.h"
 #include "search/parameters.h"
 #include "search/search_result.h"
@@ -54,8 +53,7 @@ SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOpti
             break;
         }
         if (rollout >= 1000 && !record.has_found()) {
-            throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
-                                  "a larger memory_limit or max_recompute allows more of them");
+            throw exhausted<S>("1000 random walks in a row ended in no acceptable complete state");
         }
         const SimulationPolicy policy{.deviations = rollout < options.free_rollouts
                                                         ? std::numeric_limits<double>::infinity()

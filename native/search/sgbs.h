@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "problem/error.h"
 #include "search/decided_path.h"
 #include "search/parameters.h"
 #include "search/search_result.h"
@@ -52,8 +51,8 @@ public:
         for (int pass = 0; pass < options_.passes.value_or(max_passes) && !record_.is_stopped(); pass++) {
             run_pass(pass);
             if (!record_.has_found()) {
-                throw SearchExhausted("all rollouts ended in a state without legal decisions; a larger memory_limit "
-                                      "or max_recompute allows more of them, and more children give more of them");
+                throw exhausted<S>("all rollouts ended in no acceptable complete state",
+                                   ", and more children give more of them");
             }
         }
         return record_.finish([&](const auto &found) { return solution_of<S>(space_, found); });

@@ -110,6 +110,32 @@ class DeadEnds(PythonTree):
         return []
 
 
+class Lists(PythonTree):
+    def root(self) -> Any:
+        return []
+
+    def apply(self, path: Any, decision: int) -> Any:
+        return [*path, decision]
+
+
+class WordHash(PythonTree):
+    def hash(self, path: tuple[int, ...], depth: int) -> str:
+        return "word"
+
+
+class Shallow(PythonTree):
+    def max_depth(self) -> int:
+        return 1
+
+    def is_complete(self, path: tuple[int, ...]) -> bool:
+        return len(path) == self.tree.max_depth()
+
+
+class NegativeDepth(PythonTree):
+    def max_depth(self) -> int:
+        return -3
+
+
 @pytest.mark.parametrize("planner", PLANNERS, ids=repr)
 def test_what_a_python_object_raises_arrives(planner: NativeSearch) -> None:
     with pytest.raises(ZeroDivisionError, match="no cost of"):
@@ -129,6 +155,29 @@ def test_spaces_without_a_solution(planner: NativeSearch, space: type[PythonTree
 def test_objects_that_are_no_spaces(space: Any, message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         BeamSearch(beam_size=2).solve(space() if space in (object, dict) else space(SyntheticTree(depth=3)))
+
+
+@pytest.mark.parametrize(
+    ("space", "planner", "message"),
+    [
+        (Lists, TAG(), r"state \[\] cannot be hashed \(unhashable type: 'list'\); give immutable states"),
+        (WordHash, TAG(), r"hash\(\) returned 'word'"),
+        (NegativeDepth, Greedy(), r"max_depth\(\) returned -3"),
+        (Shallow, MCTS(trees=1, iterations=5), r"depth\(\) returned 2, but its max_depth\(\) is 1"),
+    ],
+)
+def test_methods_that_return_what_cannot_be(space: type[PythonTree], planner: NativeSearch, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        planner.solve(space(SyntheticTree(depth=3)))
+
+
+@pytest.mark.parametrize("planner", PLANNERS, ids=repr)
+def test_only_the_limits_of_the_space_are_advised(planner: NativeSearch) -> None:
+    with pytest.raises(SearchExhausted, match="decisions in the search space allows more"):
+        planner.solve(DeadEnds(SyntheticTree(depth=3)))
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=2)
+    with pytest.raises(SearchExhausted, match="a larger memory_limit or max_recompute allows more"):
+        planner.solve(Rules(memory_limit=0).space(problem))
 
 
 def test_the_examples_of_the_documentation() -> None:

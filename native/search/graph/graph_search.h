@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "problem/error.h"
 #include "search/random_search.h"
 #include "search/search_result.h"
 #include "search/spaces/search_space.h"
@@ -58,8 +57,7 @@ public:
             }
         }
         if (!record_.has_found()) {
-            throw SearchExhausted(
-                "there is no legal schedule; a larger memory_limit or max_recompute allows more of them");
+            throw exhausted<S>("no complete state is acceptable");
         }
         return record_.finish();
     }

@@ -5,16 +5,34 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "problem/error.h"
 #include "search/spaces/search_space.h"
 #include "search/spaces/splitmix.h"
 
 // What a search space may offer beyond the concept, each with what planners do without it. A space that means to offer
 // one asserts the concept, so that a misspelt member is an error and not a slow search.
 namespace halidegym {
+
+// Has limits that leave out states; their names, for people to read.
+template <typename S>
+concept HasLimits = SearchSpace<S> && requires {
+    { S::limits } -> std::convertible_to<const char *>;
+};
+
+// That a search found nothing, what allows it more, and what else may help.
+template <SearchSpace S>
+SearchExhausted exhausted(const std::string &what, const std::string &more = "") {
+    std::string limits = "choice of decisions in the search space";
+    if constexpr (HasLimits<S>) {
+        limits = S::limits;
+    }
+    return SearchExhausted(what + "; a larger " + limits + " allows more of them" + more);
+}
 
 // A child, with the decision that leads to it.
 template <SearchSpace S>

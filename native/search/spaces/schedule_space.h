@@ -24,6 +24,8 @@ public:
     using Children = Expansion;
     using Cost = float;
 
+    static constexpr const char *limits = "memory_limit or max_recompute";
+
     // Told the features and the cost of every state that is evaluated, in order.
     using Observer = std::function<void(const FeatureTable &, double)>;
 
@@ -121,6 +123,7 @@ private:
     std::shared_ptr<PassingNests> walk_;  // the one that goes on
 };
 
+static_assert(HasLimits<ScheduleSpace>);
 static_assert(DrawsDecisions<ScheduleSpace>);
 static_assert(BuildsWalks<ScheduleSpace>);
 static_assert(RatesChildren<ScheduleSpace>);

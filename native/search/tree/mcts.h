@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "problem/error.h"
 #include "search/beam_search.h"
 #include "search/search_result.h"
 #include "search/tree/mcts_options.h"
@@ -187,8 +186,7 @@ typename Mcts<S>::Found Mcts<S>::first_simulated() {
             return found_below(decisions, least);
         }
     }
-    throw SearchExhausted("1000 random schedules in a row ended in a state without legal decisions; "
-                          "a larger memory_limit or max_recompute allows more of them");
+    throw exhausted<S>("1000 random walks in a row ended in no acceptable complete state");
 }
 
 template <SearchSpace S>
