@@ -9,23 +9,26 @@ from pathlib import Path
 from typing import Any
 
 from halidegym.evaluation.arguments.agent import agent_class, is_own
+from halidegym.evaluation.benchmark.agent_sources import sources_of
 from halidegym.evaluation.benchmark.suite import AgentSettings
 from halidegym.native._core import Error
 
 
 def agent_code(settings: AgentSettings) -> str:
-    """Digest of the files that have an agent's class, and those of agents within it; empty if all are of this package."""
-    names = [name for name in _names(settings.agent, settings.parameters) if not is_own(name)]
-    files = dict.fromkeys(inspect.getsourcefile(agent_class(name)) for name in names)
-    texts = [Path(file).read_bytes() for file in files if file is not None]
-    return hashlib.sha256(b"".join(texts)).hexdigest()[:16] if texts else ""
+    """Digest of the files of an agent's class, and of agents within it; empty if all are of this package."""
+    sources: dict[Path, bytes] = {}
+    for name in _names(settings.agent, settings.parameters):
+        file = None if is_own(name) else inspect.getsourcefile(agent_class(name))
+        if file is not None:
+            sources |= sources_of(Path(file))
+    return hashlib.sha256(b"".join(sources.values())).hexdigest()[:16] if sources else ""
 
 
 def current_code(settings: AgentSettings) -> str | None:
     """The same; None if the agent cannot be loaded any more."""
     try:
         return agent_code(settings)
-    except (Error, OSError, TypeError):
+    except (Error, OSError, TypeError, SyntaxError):
         return None
 
 

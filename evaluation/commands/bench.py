@@ -23,7 +23,8 @@ from halidegym.evaluation.commands.extras import needs_extra
               help="Cells that run at a time; with budgets of seconds, they disturb each other. Or ray, for the nodes of a "
               "Ray cluster, where cells that look at the clock are alone on their node.")  # fmt: skip
 @click.option("--retry", is_flag=True, help="Run also the cells that have failed before.")
-@click.option("--edited", is_flag=True, help="Run also the cells of agents whose files have been edited since.")
+@click.option("--edited", is_flag=True, help="Run also the cells of agents whose files, or the "
+              "modules beside them that they import, have been edited since.")  # fmt: skip
 @needs_extra("bench")
 @needs_extra("ray")
 def bench(
