@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import pydantic
 
@@ -73,6 +73,17 @@ class BudgetSettings(Settings):
         return ", ".join(filter(None, texts.values()))
 
 
+def _check_unique(values: list[Any]) -> list[Any]:
+    for value in values:
+        if values.count(value) > 1:
+            shown = value.label if isinstance(value, BudgetSettings) else value
+            raise ValueError(f"{shown} is there twice; leave one out")
+    return values
+
+
+Budgets: TypeAlias = Annotated[list[BudgetSettings], pydantic.AfterValidator(_check_unique)]
+
+
 class AgentSettings(Settings):
     """An agent of a suite; in the file, the class alone may stand for it.
 
@@ -88,7 +99,7 @@ class AgentSettings(Settings):
     preset: str | None = None
     parameters: dict[str, Any] = pydantic.Field(default_factory=dict)
     deterministic: bool = False
-    budgets: list[BudgetSettings] | None = None
+    budgets: Budgets | None = None
 
     @pydantic.model_validator(mode="before")
     @classmethod
@@ -113,7 +124,7 @@ class MeasurementSettings(Settings):
 
 
 class Contest(Settings):
-    """All of a suite but the agents: runs with the same one can be compared, and a run may get more agents.
+    """All of a suite but the agents: runs with the same one can be compared.
 
     Attributes:
         title: of the report.
@@ -135,7 +146,7 @@ class Contest(Settings):
     pipelines: list[str] = pydantic.Field(min_length=1)
     baseline: str
     seeds: list[int] = pydantic.Field(min_length=1)
-    budgets: list[BudgetSettings] = pydantic.Field(default_factory=list)
+    budgets: Budgets = pydantic.Field(default_factory=list)
     cell_seconds: float = pydantic.Field(default=3600.0, gt=0)
     measurement: MeasurementSettings | None = None
 
@@ -144,16 +155,14 @@ class Contest(Settings):
     def _are_pipelines(cls, names: list[str]) -> list[str]:
         suites = {suite.name for suite in pipelines.suites()}
         chosen = [each for name in names for each in (pipelines.names(name) if name in suites else [name])]
-        _check_unique(chosen)
-        return chosen
+        return _check_unique(chosen)
 
     @pydantic.field_validator("seeds")
     @classmethod
     def _are_seeds(cls, seeds: list[int]) -> list[int]:
         if not all(0 <= seed < 2**32 for seed in seeds):
             raise ValueError("a seed is an integer from 0 to 2^32 - 1")
-        _check_unique(seeds)
-        return seeds
+        return _check_unique(seeds)
 
 
 class Suite(Contest):
@@ -258,9 +267,3 @@ def check_names(suite: Suite) -> None:
 
 def _times(factor: float | None, unit: str) -> str:
     return "" if factor is None else unit if factor == 1 else f"{factor:g} x {unit}"
-
-
-def _check_unique(values: list[Any]) -> None:
-    for value in values:
-        if values.count(value) > 1:
-            raise ValueError(f"{value} is there twice; leave one out")

@@ -50,11 +50,11 @@ def tag_library_command(
     """
     if replay and database is None:
         raise click.UsageError("--replay needs --database.")
-    budgets = sorted(evaluations)
+    budgets = sorted(set(evaluations))
     rows: list[tag_library.Row] = []
     shares: list[tag_library.Reached] = []
     searches: list[tag_library.Search] = []
-    for n in sizes or tag_library.SIZES:
+    for n in dict.fromkeys(sizes) or tag_library.SIZES:
         found, race = _searched(n, space, budgets, seeds, database, replay)
         rows += tag_library.rows(found, budgets, race)
         shares += tag_library.reached(found, race)

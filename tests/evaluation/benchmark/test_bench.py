@@ -174,6 +174,8 @@ def test_a_further_agent_runs_alone(run: Path, tmp_path: Path) -> None:
         ({"target": "host-cuda"}, "has a GPU"),
         ({"budgets": [{}]}, "empty budget"),
         ({"budgets": [{"evaluations": 0}]}, "greater than or equal to 1"),
+        ({"budgets": [{"evaluations": 100}] * 2}, "100 evaluations is there twice"),
+        ({"agents": {"beam": {"agent": "BeamSearch", "budgets": [{"seconds": 1}] * 2}}}, "1 s is there twice"),
         ({"seeds": [-1]}, "a seed is an integer"),
         ({"title": None}, "title is missing"),
         ({"colour": "red"}, "colour is no setting"),
