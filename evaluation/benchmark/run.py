@@ -19,6 +19,7 @@ from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.processes.folder_lock import LOCK
 from halidegym.envs.timing.machine import Machine, this_machine
 from halidegym.evaluation.benchmark.cells import Cell, CellResult, cells_of
+from halidegym.evaluation.benchmark.growth import grown
 from halidegym.evaluation.benchmark.suite import Suite
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.native.fields import checked_fields
@@ -171,26 +172,24 @@ def check_free(path: Path) -> None:
 
 
 def begin(path: Path, suite: Suite) -> Run:
-    """Make the folder of a run, or go on with the one that is there, to which new agents may come.
+    """Make the folder of a run, or go on with the one that is there, whose suite may have grown.
 
     Raises:
-        InvalidParameter: it is the run of another suite or machine, or an agent of the same name is another one.
+        InvalidParameter: it is the run of another suite or machine.
         FormatError: it is damaged.
         OSError: it cannot be written.
     """
     header = Header.here(suite)
     if (path / RUN).exists():
         before = Run(path).header
-        if before.suite.contest != suite.contest or before.parallelism != header.parallelism:
-            raise InvalidParameter(f"{path} has the run of another suite, or of a changed one; give another --output")
+        if before.parallelism != header.parallelism:
+            raise InvalidParameter(
+                f"{path} has a run that is for {before.parallelism} cores, not {header.parallelism}; give another --output"
+            )
         if before.machine != header.machine:
             raise InvalidParameter(f"{path} has a run of another machine, {before.machine.cpu}; give another --output")
-        agents = dict(before.suite.agents)
-        for name, settings in suite.agents.items():
-            if agents.setdefault(name, settings) != settings:
-                raise InvalidParameter(f"{path} has results of another agent {name}; give yours another name")
         # With the version that began it, which made the cells that are there.
-        header = dataclasses.replace(before, suite=suite.with_agents(agents))
+        header = dataclasses.replace(before, suite=grown(before.suite, suite, path))
     for folder in (CELLS, TIMINGS):
         (path / folder).mkdir(parents=True, exist_ok=True)
     write_atomically(path / RUN, header.to_bytes())

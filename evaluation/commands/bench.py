@@ -35,7 +35,8 @@ def bench(
     A SUITE is the name of one that is shipped (quick, papers, tuned, learned, optimality, equal-time, equal-time-longer,
     protuner-figure7, timings, transforms, transforms-measured), or a YAML file like these. Each cell, an agent on a pipeline
     with a budget and a seed, runs in a process of its own, and leaves a file with its plan. One that fails is a result, too.
-    The same command goes on where Ctrl-C or worse has ended it; with another --agent, it runs that one alone.
+    The same command goes on where Ctrl-C or worse has ended it. With another --agent, or with a SUITE that has got more
+    agents, pipelines, seeds or budgets, it runs what is new alone.
     `halidegym report` makes tables and plots of the folder.
 
     An AGENT is a class of halidegym.agents, such as BeamSearch or reference.Adams2019; any class with the Agent interface,

@@ -155,6 +155,61 @@ def test_a_further_agent_runs_alone(run: Path, tmp_path: Path) -> None:
     assert (refused.exit_code, "another agent descent" in refused.output) == (2, True)
 
 
+def test_a_run_grows_by_seeds_pipelines_and_budgets(run: Path, tmp_path: Path) -> None:
+    own, random = tmp_path / "run", {"agent": "RandomSearch", "budgets": [{"evaluations": 20}]}
+    shutil.copytree(run, own)
+    before = {path: path.stat().st_mtime_ns for path in own.glob("cells/*.json")}
+    more = {
+        "title": "More toys",
+        "pipelines": ["toy_pointwise", *reversed(SUITE["pipelines"])],
+        "seeds": [7, 0, 1],
+        "budgets": [{"evaluations": 9}, *SUITE["budgets"]],
+        "agents": SUITE["agents"] | {"own": random},
+    }
+    for agents in (
+        more["agents"],
+        more["agents"] | {"own": random | {"budgets": [{"evaluations": 5}, *random["budgets"]]}},
+    ):
+        result = halidegym("bench", write_suite(tmp_path, **more | {"agents": agents}), "--output", own)
+        assert result.exit_code == 0, result.output
+    assert all(path.stat().st_mtime_ns == modified for path, modified in before.items())
+    suite = Run(own).suite
+    assert (suite.title, suite.seeds, suite.pipelines) == (
+        "More toys",
+        [0, 1, 7],
+        ["toy_blur", "toy_scan", "toy_pointwise"],
+    )
+    assert [budget.evaluations for budget in suite.budgets] == [50, None, 9]
+    assert len(cell_files(own)) == 3 * (1 + 3 * 3 + 2 * 3) == len(Run(own).cells)
+    verdicts = halidegym("validate", own).output
+    assert "0 false" in verdicts and "missing" not in verdicts
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seeds": [5]}, "other seeds: 0. Keep what is there"),
+        ({"pipelines": ["toy_blur"]}, "other pipelines: toy_scan"),
+        ({"budgets": [{"evaluations": 50}]}, "other budgets: the baseline's seconds"),
+        ({"budgets": None}, "other budgets: 50 evaluations"),
+        ({"parallelism": 2}, "is for 4 cores, not 2"),
+        ({"target": "host"}, "another target"),
+        ({"cell_seconds": 7.0}, "another cell_seconds"),
+        ({"measurement": {"rounds": 6}}, "another measurement"),
+        ({"agents": SUITE["agents"] | {"random": "Greedy"}}, "another agent random"),
+        (
+            {"agents": SUITE["agents"] | {"random": {"agent": "RandomSearch", "budgets": [{"evaluations": 50}]}}},
+            "another agent random",
+        ),
+    ],
+)
+def test_what_results_depend_on_stays(changes: dict[str, Any], message: str, run: Path, tmp_path: Path) -> None:
+    header = (run / "run.json").read_bytes()
+    result = halidegym("bench", write_suite(tmp_path, **changes), "--output", run)
+    assert (result.exit_code, message in " ".join(result.output.split())) == (2, True), result.output
+    assert (run / "run.json").read_bytes() == header
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -216,8 +271,6 @@ def test_two_processes_do_not_write_to_one_run(run: Path, tmp_path: Path) -> Non
     with FolderLock(run):
         result = halidegym("bench", write_suite(tmp_path), "--output", run)
     assert (result.exit_code, "Another process is writing" in result.output) == (2, True)
-    changed = halidegym("bench", write_suite(tmp_path, seeds=[5]), "--output", run)
-    assert (changed.exit_code, "the run of another suite" in changed.output) == (2, True)
 
 
 @pytest.mark.parametrize("path", sorted(SUITES.glob("*.yaml")), ids=lambda path: path.stem)
