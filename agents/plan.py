@@ -151,9 +151,21 @@ class Plan:
         """Write the plan as a JSON file.
 
         Raises:
+            InvalidParameter: it could not be loaded again: an agent of yours has put into it what does not fit together.
             OSError: it cannot be written; what was there stays.
         """
-        write_atomically(Path(path), (json.dumps(self.to_document(), indent=1) + "\n").encode())
+        try:
+            document = self.to_document()
+            if isinstance(self.schedule, Schedule):  # others took no decisions, and are not loaded
+                restored = self.from_document(document, self.schedule.problem)
+                if restored.schedule != self.schedule:
+                    raise InvalidParameter("its schedule is not that of its first candidate")
+        except (TypeError, FormatError, InvalidParameter) as error:
+            raise InvalidParameter(
+                f"The plan could not be loaded again: {error.__cause__ or error}. Let the agent return a Plan whose parts "
+                "are as its documentation says"
+            ) from error
+        write_atomically(Path(path), (json.dumps(document, indent=1) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | Path, problem: SchedulingProblem) -> Plan:
@@ -186,6 +198,8 @@ class Plan:
             )
         try:
             rules, candidates = Rules(**document["rules"]), _candidates(document["candidates"])
+            if not candidates:
+                raise InvalidParameter("it has no candidates, the first of which is its schedule")
             plan = cls(
                 agent=document["agent"],
                 seed=document["seed"],

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
 import pickle
+import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import pipelines_for_tests
 from halidegym.agents.budget import Budget
-from halidegym.agents.plan import Plan
+from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.sources import load_problem
 from halidegym.native._core import FormatError, InvalidParameter
 from oracle.builder_problem import SSE_AVX2
 
@@ -209,6 +216,64 @@ def test_numbers_of_numpy_can_be_saved(plan: Plan, problem: SchedulingProblem, t
     )
     of_numpy.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json", problem) == plan
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"candidates": ()}, "it has no candidates"),
+        ({"cost": 1e9}, "cost=1000000000.0 is not the one of its schedule"),
+        ({"evaluations": -1}, "evaluations=-1"),
+        ({"pass_costs": (1.0,)}, "1 pass_costs are not those of 5 pass_candidates"),
+        ({"seconds": math.nan}, "seconds=nan"),
+        ({"ended_by": "boredom"}, "ended_by='boredom'"),
+        ({"history": (object(),)}, "dataclass"),
+        ({"agent": "\udcff"}, "agent="),
+    ],
+)
+def test_what_could_not_be_loaded_is_not_saved(
+    changes: dict[str, Any], reason: str, plan: Plan, problem: SchedulingProblem, tmp_path: Path
+) -> None:
+    broken = dataclasses.replace(plan, **changes)
+    with pytest.raises(InvalidParameter, match=f"could not be loaded again: .*{re.escape(reason)}"):
+        broken.save(tmp_path / "plan.json")
+    assert not (tmp_path / "plan.json").exists()
+
+
+def test_the_schedule_is_that_of_the_first_candidate(problem: SchedulingProblem, tmp_path: Path) -> None:
+    plan = RandomSearch(num_schedules=8).plan(problem)
+    other = next(each for each in plan.candidates if plan.schedule_of(each) != plan.schedule)
+    broken = dataclasses.replace(plan, candidates=(dataclasses.replace(other, cost=plan.candidates[0].cost),))
+    with pytest.raises(InvalidParameter, match="not that of its first candidate"):
+        broken.save(tmp_path / "plan.json")
+
+
+_COUNTS = st.none() | st.integers(-1, 2**64)
+_COSTS = st.floats(allow_subnormal=False) | st.integers(1, 3)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    counts=st.fixed_dictionaries(dict.fromkeys(("evaluations", "expansions", "measurements"), _COUNTS)),
+    cost=_COSTS,
+    pass_costs=st.lists(_COSTS, max_size=2),
+    seconds=st.floats(),
+    agent=st.text(),
+    seed=st.integers(-1, 2**64),
+)
+def test_what_is_saved_is_loaded(
+    counts: dict[str, Any], cost: float, pass_costs: list[float], seconds: float, agent: str, seed: int
+) -> None:
+    problem = load_problem("toy_pointwise", parallelism=2)
+    found = Greedy().plan(problem)
+    best = Candidate(cost, found.actions)
+    plan = dataclasses.replace(
+        found, candidates=(best,), cost=cost, pass_costs=tuple(pass_costs), pass_candidates=(best,) * len(pass_costs),
+        seconds=seconds, agent=agent, seed=seed, **counts,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(InvalidParameter):
+        plan.save(f"{folder}/plan.json")
+        assert Plan.load(f"{folder}/plan.json", problem) == plan
 
 
 def test_a_seed_of_numpy_is_an_integer(problem: SchedulingProblem, tmp_path: Path) -> None:
