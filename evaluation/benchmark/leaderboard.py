@@ -57,12 +57,13 @@ class Refused:
 
 
 def leaderboard(
-    paths: Iterable[Path], on_run: Callable[[str], None] = lambda _: None
+    paths: Iterable[Path], *, own_pipelines: bool = False, on_run: Callable[[str], None] = lambda _: None
 ) -> tuple[list[Board], list[Refused]]:
-    """Validate runs, and put those that are valid into tables. Their agents' code is not run, nor that of their pipelines.
+    """Validate runs, and put those that are valid into tables. Their agents' code is not run.
 
     Args:
         paths: of folders and submissions; one that is given twice counts once.
+        own_pipelines: see `validate`; without it, runs with such pipelines are refused.
         on_run: called with the name of each that is begun.
 
     Raises:
@@ -73,7 +74,7 @@ def leaderboard(
     for path, name in _names(paths).items():
         on_run(name)
         run = Run(path)
-        reason = _why_not(run)
+        reason = _why_not(run, own_pipelines)
         if reason:
             refused.append(Refused(name, reason))
             continue
@@ -96,12 +97,12 @@ def _names(paths: Iterable[Path]) -> dict[Path, str]:
     return {path: next(end for end in each if used[end] == 1) for path, each in ends.items()}
 
 
-def _why_not(run: Run) -> str:
+def _why_not(run: Run, own_pipelines: bool) -> str:
     missing = len(run.cells) - len(run.results())
     if missing:
         return f"{missing} of its {len(run.cells)} cells are missing"
-    false = [verdict for verdict in validate(run, own_pipelines=False) if verdict.kind == "false"]
-    return "" if not false else f"{len(false)} of its results are false, such as {false[0].file}: {false[0].reason}"
+    false = [verdict for verdict in validate(run, own_pipelines=own_pipelines) if verdict.kind == "false"]
+    return "" if not false else f"{len(false)} of its results are not valid, such as {false[0].file}: {false[0].reason}"
 
 
 def _entries(name: str, run: Run) -> list[Entry]:

@@ -65,7 +65,8 @@ def validate(
     for pipeline, cells in by_pipeline.items():
         on_pipeline(pipeline)
         if not own_pipelines and not kind_of(pipeline).is_shared(pipeline):
-            verdicts += [Verdict(name, "false", "its pipeline is none of the registered ones") for name in cells]
+            reason = f"building {pipeline} would run code of the run; if you trust it, add --own-pipelines"
+            verdicts += [Verdict(name, "false", reason) for name in cells]
             continue
         baseline = next((result for cell, result in cells.values() if cell.agent == run.suite.baseline), None)
         try:

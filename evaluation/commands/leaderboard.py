@@ -20,19 +20,23 @@ if TYPE_CHECKING:
 
 @click.command("leaderboard")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--own-pipelines", is_flag=True, help="Trust runs with pipelines of files and modules, whose code this runs."
+)
 @needs_extra("bench")
-def leaderboard_command(runs: tuple[Path, ...]) -> None:
+def leaderboard_command(runs: tuple[Path, ...], own_pipelines: bool) -> None:
     """Compare the agents of several RUNs: folders of `halidegym bench`, or submissions, one file each.
 
     `halidegym validate RUN --submission mine.zip` writes such a file. Each run is validated first, and left out if
     something in it is false or missing. Runs of the same suite with the same baseline on the same machine are in one table,
     by the speed of their schedules, then by cost. Ratios are relative to the baseline of the same run, above 1 where an
-    agent is better, with an interval of 95 % over pipelines and seeds. No code of the runs is executed.
+    agent is better, with an interval of 95 % over pipelines and seeds. No code of the runs is executed without
+    --own-pipelines.
     """
     from halidegym.evaluation.benchmark.leaderboard import leaderboard
 
     with steps_bar(len(runs)) as on_step:
-        boards, refused = leaderboard(runs, on_step)
+        boards, refused = leaderboard(runs, own_pipelines=own_pipelines, on_run=on_step)
     console = output_console()
     for board in boards:
         console.print(_table(board))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks_for_tests import run_suite
+from benchmarks_for_tests import halidegym, run_suite
 from halidegym.evaluation.benchmark.leaderboard import leaderboard
 
 SMALL = {"pipelines": ["toy_scan"], "seeds": [0], "budgets": [{"evaluations": 20}]}
@@ -40,3 +40,23 @@ def test_runs_with_another_baseline_are_in_another_table(run: Path, tmp_path: Pa
     other = run_suite(tmp_path, agents=agents(beam_size=3), **SMALL)
     boards, refused = leaderboard([run, other])
     assert (len(boards), refused) == (2, [])
+
+
+OWN_PIPELINE = """
+import halide as hl
+
+def build():
+    x, f = hl.Var("x"), hl.Func("f")
+    f[x] = hl.f32(x) * 2.0
+    f.set_estimates([(0, 4096)])
+    return hl.Pipeline(f)
+"""
+
+
+def test_pipelines_of_ones_own_are_replayed_if_they_are_trusted(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN_PIPELINE)
+    run = run_suite(tmp_path, agents=agents(beam_size=2), **{**SMALL, "pipelines": [f"{tmp_path}/mine.py:build"]})
+    refused = halidegym("leaderboard", run)
+    assert (refused.exit_code, "if you trust it, add --own-pipelines" in refused.output) == (1, True), refused.output
+    shown = halidegym("leaderboard", run, "--own-pipelines")
+    assert (shown.exit_code, "left out" in shown.output) == (0, False), shown.output
