@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <random>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@ public:
 
     SearchResult<typename S::State> run() {
         visit(space_.root());
+        visit_below();
         if (!record_.has_found()) {
             throw exhausted<S>("no complete state is acceptable");
         }
@@ -32,20 +34,44 @@ private:
     using State = typename S::State;
     using Decision = typename S::Decision;
 
-    void visit(const State &state) {
-        if (space_.is_complete(state)) {
-            evaluate(state);
-            return;
-        }
-        record_.result.expansions++;
-        auto children = space_.children(state);
-        uint32_t action = 0;
-        for (const Decision &decision : children.decisions()) {
+    // A state that is expanded. Levels are no calls of functions, as a space may be deeper than the stack.
+    struct Level {
+        Level(S &space, State expanded) : state(std::move(expanded)), children(space.children(state)) {}
+
+        State state;
+        typename S::Children children;
+        uint32_t next = 0;
+    };
+
+    void visit_below() {
+        while (!levels_.empty()) {
+            Level &level = levels_.back();
+            const auto decisions = level.children.decisions();
+            if (level.next == decisions.size()) {
+                levels_.pop_back();
+                leave();
+                continue;
+            }
             if (is_over()) {
                 return;
             }
-            actions_.push_back(action++);
-            visit(children.child(decision));
+            actions_.push_back(level.next);
+            visit(level.children.child(decisions[level.next++]));
+        }
+    }
+
+    void visit(State state) {
+        if (space_.is_complete(state)) {
+            evaluate(state);
+            leave();
+            return;
+        }
+        record_.result.expansions++;
+        levels_.emplace_back(space_, std::move(state));
+    }
+
+    void leave() {
+        if (!actions_.empty()) {
             actions_.pop_back();
         }
     }
@@ -66,6 +92,7 @@ private:
 
     S &space_;
     SearchRecord<State> record_;
+    std::deque<Level> levels_;       // expanded, from the root on
     std::vector<uint32_t> actions_;  // that lead to the state being visited
 };
 

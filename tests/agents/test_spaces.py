@@ -77,6 +77,35 @@ def test_exhaustive_search_finds_the_known_optimum() -> None:
         assert solution.evaluations == 3**6
 
 
+class Deep:
+    """A single walk, deeper than the stack."""
+
+    def root(self) -> int:
+        return 0
+
+    def is_complete(self, state: int) -> bool:
+        return state == self.max_depth()
+
+    def depth(self, state: int) -> int:
+        return state
+
+    def max_depth(self) -> int:
+        return 100_000
+
+    def decisions(self, state: int) -> list[int]:
+        return [1]
+
+    def apply(self, state: int, decision: int) -> int:
+        return state + decision
+
+    def cost(self, state: int) -> float:
+        return 1.0
+
+
+def test_depth_is_no_matter_of_the_stack() -> None:
+    assert len(ExhaustiveSearch().solve(Deep()).actions) == 100_000
+
+
 def test_budgets_hold_for_spaces() -> None:
     tree = SyntheticTree(seed=1)
     solution = TAG().solve(tree, evaluations=50)
