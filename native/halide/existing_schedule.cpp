@@ -35,9 +35,6 @@ std::string stage_schedule(const Definition &definition) {
 }  // namespace
 
 std::string existing_schedule(const Function &function) {
-    if (function.has_extern_definition()) {
-        return "";
-    }
     for (int s = 0; s < num_stages(function); s++) {
         if (!definition_of(function, s).defined()) {
             continue;
