@@ -26,8 +26,8 @@ from halidegym.evaluation.output.progress import phases_bar
 def expert(config: str, data: Path, policy: Path, output: Path, workers: Literal["ray"] | None) -> None:
     """Improve a policy by imitating what a search finds that it guides.
 
-    In each round, the policy's schedules for some pipelines are improved by guided replay. Those that are better than all
-    that was known become what it learns next. The same command goes on where Ctrl-C or worse has ended it.
+    In each round, the policy guides a tree search for schedules of some pipelines. Those that are better than all that was
+    known become what it learns next. The same command goes on where Ctrl-C or worse has ended it.
     """
     from halidegym.training.data.collection import load_split
     from halidegym.training.expert.iterate import iterate
