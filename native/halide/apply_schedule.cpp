@@ -15,9 +15,6 @@ using Kind = Directive::Kind;
 
 // Its own ones, without the synthetic outermost loop.
 std::vector<Halide::Internal::Dim> loops_of(const Halide::Internal::Definition &definition) {
-    if (!definition.defined()) {
-        return {};
-    }
     std::vector<Halide::Internal::Dim> loops = definition.schedule().dims();
     loops.pop_back();
     return loops;

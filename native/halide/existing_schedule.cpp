@@ -23,10 +23,7 @@ std::string stage_schedule(const Definition &definition) {
     if (!definition.specializations().empty()) {
         return "specialize";
     }
-    const bool serial = std::all_of(schedule.dims().begin(), schedule.dims().end(), [](const Dim &dim) {
-        return dim.for_type == ForType::Serial || dim.for_type == ForType::Extern;
-    });
-    if (!serial) {
+    if (std::ranges::any_of(schedule.dims(), [](const Dim &dim) { return dim.for_type != ForType::Serial; })) {
         return "vectorize, unroll or parallel";
     }
     return is_inlined(schedule.fuse_level().level) ? "" : "compute_with";
@@ -36,9 +33,6 @@ std::string stage_schedule(const Definition &definition) {
 
 std::string existing_schedule(const Function &function) {
     for (int s = 0; s < num_stages(function); s++) {
-        if (!definition_of(function, s).defined()) {
-            continue;
-        }
         const std::string found = stage_schedule(definition_of(function, s));
         if (!found.empty()) {
             return found + (s == 0 ? "" : " of its update " + std::to_string(s - 1));

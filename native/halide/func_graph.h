@@ -26,7 +26,7 @@ inline int num_stages(const Halide::Internal::Function &function) {
     return 1 + static_cast<int>(function.updates().size());
 }
 
-// Stage 0 is the pure (or extern) definition.
+// Stage 0 is the pure definition.
 inline const Halide::Internal::Definition &definition_of(const Halide::Internal::Function &function, int stage) {
     return stage == 0 ? function.definition() : function.update(stage - 1);
 }

@@ -19,11 +19,6 @@ class Callees : public IRGraphVisitor {
 public:
     explicit Callees(const Function &function) {
         function.accept(this);
-        for (const Halide::ExternFuncArgument &argument : function.extern_arguments()) {
-            if (argument.is_func()) {
-                add(Function(argument.func));
-            }
-        }
         std::erase_if(found_, [&](const Function &callee) { return callee.same_as(function); });
     }
 
@@ -87,25 +82,22 @@ private:
     }
 
     void check(const Function &ours, const Function &theirs) const {
+        const std::string has = title(ours, theirs) + "has";
+        require(ours.dimensions() == theirs.dimensions(), has, theirs.dimensions(), ours.dimensions(), "dimensions");
+        require(ours.outputs() == theirs.outputs(), title(ours, theirs) + "has other types than '" + ours.name() + "'");
+        require(!theirs.has_extern_definition(), title(ours, theirs) + "is not defined like '" + ours.name() + "'");
         const std::string schedule = existing_schedule(theirs);
         if (!schedule.empty()) {
             throw InvalidParameter("The Func '" + theirs.name() + "' has a schedule already (" + schedule +
                                    "). Apply the schedule of '" + problem_.name + "' to a pipeline without one.");
         }
-        const std::string has = title(ours, theirs) + "has";
-        require(ours.dimensions() == theirs.dimensions(), has, theirs.dimensions(), ours.dimensions(), "dimensions");
-        require(ours.outputs() == theirs.outputs(), title(ours, theirs) + "has other types than '" + ours.name() + "'");
-        require(ours.has_extern_definition() == theirs.has_extern_definition(),
-                title(ours, theirs) + "is not defined like '" + ours.name() + "'");
         require(num_stages(ours) == num_stages(theirs), has, num_stages(theirs), num_stages(ours), "definitions");
         for (int s = 0; s < num_stages(ours); s++) {
             const Definition &a = definition_of(ours, s), &b = definition_of(theirs, s);
-            if (a.defined() && b.defined()) {
-                const size_t loops = b.schedule().dims().size(), wanted = a.schedule().dims().size();
-                const size_t reductions = b.schedule().rvars().size(), domain = a.schedule().rvars().size();
-                require(loops == wanted, has, loops - 1, wanted - 1, "loops" + of_update(s));
-                require(reductions == domain, has, reductions, domain, "reduction variables" + of_update(s));
-            }
+            const size_t loops = b.schedule().dims().size(), wanted = a.schedule().dims().size();
+            const size_t reductions = b.schedule().rvars().size(), domain = a.schedule().rvars().size();
+            require(loops == wanted, has, loops - 1, wanted - 1, "loops" + of_update(s));
+            require(reductions == domain, has, reductions, domain, "reduction variables" + of_update(s));
         }
     }
 

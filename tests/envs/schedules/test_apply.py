@@ -119,6 +119,12 @@ def test_apply_says_what_differs() -> None:
         with pytest.raises(_core.InvalidParameter, match=r"made for, 'reduction': it has a Func") as error:
             schedule.apply(other(*arguments))
         assert difference in re.sub(r"\$\d+", "", str(error.value))
+    with pytest.raises(_core.InvalidParameter, match="which has 0 and not 2 dimensions"):
+        schedule.apply(hl.Func("undefined"))
+    elsewhere = hl.Func("g")
+    elsewhere.define_extern("some_function", [], [hl.Int(32)], [x, y])
+    with pytest.raises(_core.InvalidParameter, match="which is not defined like 'g"):
+        schedule.apply(elsewhere)
     with pytest.raises(_core.InvalidParameter, match="has 2 and not 1 outputs"):
         schedule.apply(hl.Pipeline([reduction(), reduction()]))
 
