@@ -10,46 +10,31 @@ TRANSFORM_PLAN = "TransformPlan-v0"
 TRANSFORM_PLAN_HARDWARE = "TransformPlanHardware-v0"
 TRANSFORM_PLAN_REPLAY = "TransformPlanReplay-v0"
 
+# A single environment, and a vector of them.
+_ENTRY_POINTS = {
+    HALIDE_SCHEDULE: ("halide_schedule:HalideSchedule", "halide_schedule_vector:HalideScheduleVector"),
+    SYNTHETIC_TREE: ("synthetic_tree:SyntheticTreeEnv", None),
+    TRANSFORM_PLAN: ("transform.plan_env:TransformPlanEnv", "transform.plan_vector:TransformPlanVector"),
+    HALIDE_SCHEDULE_HARDWARE: (
+        "timed_halide_schedule:make_measured",
+        "timed_halide_schedule:make_measured_vector",
+    ),
+    HALIDE_SCHEDULE_REPLAY: (
+        "timed_halide_schedule:make_replayed",
+        "timed_halide_schedule:make_replayed_vector",
+    ),
+    TRANSFORM_PLAN_HARDWARE: ("transform.timed_plan:make_measured", "transform.timed_plan:make_measured_vector"),
+    TRANSFORM_PLAN_REPLAY: ("transform.timed_plan:make_replayed", "transform.timed_plan:make_replayed_vector"),
+}
+
 
 def register_environments() -> None:
     """Register all environments; done by `import halidegym`."""
-    if HALIDE_SCHEDULE not in gym.registry:
-        gym.register(
-            id=HALIDE_SCHEDULE,
-            entry_point="halidegym.envs.halide_schedule:HalideSchedule",
-            vector_entry_point="halidegym.envs.halide_schedule_vector:HalideScheduleVector",
-        )
-    if SYNTHETIC_TREE not in gym.registry:
-        gym.register(id=SYNTHETIC_TREE, entry_point="halidegym.envs.synthetic_tree:SyntheticTreeEnv")
-    if TRANSFORM_PLAN not in gym.registry:
-        gym.register(
-            id=TRANSFORM_PLAN,
-            entry_point="halidegym.envs.transform.plan_env:TransformPlanEnv",
-            vector_entry_point="halidegym.envs.transform.plan_vector:TransformPlanVector",
-        )
-    if HALIDE_SCHEDULE_HARDWARE not in gym.registry:
-        gym.register(
-            id=HALIDE_SCHEDULE_HARDWARE,
-            entry_point="halidegym.envs.timed_halide_schedule:make_measured",
-            vector_entry_point="halidegym.envs.timed_halide_schedule:make_measured_vector",
-            nondeterministic=True,
-        )
-    if HALIDE_SCHEDULE_REPLAY not in gym.registry:
-        gym.register(
-            id=HALIDE_SCHEDULE_REPLAY,
-            entry_point="halidegym.envs.timed_halide_schedule:make_replayed",
-            vector_entry_point="halidegym.envs.timed_halide_schedule:make_replayed_vector",
-        )
-    if TRANSFORM_PLAN_HARDWARE not in gym.registry:
-        gym.register(
-            id=TRANSFORM_PLAN_HARDWARE,
-            entry_point="halidegym.envs.transform.timed_plan:make_measured",
-            vector_entry_point="halidegym.envs.transform.timed_plan:make_measured_vector",
-            nondeterministic=True,
-        )
-    if TRANSFORM_PLAN_REPLAY not in gym.registry:
-        gym.register(
-            id=TRANSFORM_PLAN_REPLAY,
-            entry_point="halidegym.envs.transform.timed_plan:make_replayed",
-            vector_entry_point="halidegym.envs.transform.timed_plan:make_replayed_vector",
-        )
+    for name, (single, vector) in _ENTRY_POINTS.items():
+        if name not in gym.registry:
+            gym.register(
+                id=name,
+                entry_point=f"halidegym.envs.{single}",
+                vector_entry_point=vector and f"halidegym.envs.{vector}",
+                nondeterministic=name in (HALIDE_SCHEDULE_HARDWARE, TRANSFORM_PLAN_HARDWARE),
+            )
