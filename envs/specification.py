@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import dataclasses
 import json
 import os
 import zlib
@@ -33,27 +34,16 @@ class PortableSpec(EnvSpec):
     def of(cls, spec: EnvSpec, problems: Sequence[SchedulingProblem]) -> PortableSpec:
         """The specification of an environment that was made by `spec` and has these problems."""
         kwargs = dict(spec.kwargs)
-        pipeline = kwargs.get("pipeline", "")
+        pipeline = kwargs.get("pipeline")
         if isinstance(pipeline, str | os.PathLike):
-            if pipeline:
-                kwargs["pipeline"] = os.fspath(pipeline)
+            kwargs["pipeline"] = os.fspath(pipeline)
         elif isinstance(pipeline, Sequence) and all(isinstance(source, str | os.PathLike) for source in pipeline):
             kwargs["pipeline"] = [os.fspath(source) for source in pipeline]
-        else:
+        elif pipeline is not None:
             kwargs = {name: value for name, value in kwargs.items() if name not in _SETTLED}
             kwargs["pipeline"] = list(problems) if len(problems) > 1 else problems[0]
-        return cls(
-            id=spec.id,
-            entry_point=spec.entry_point,
-            reward_threshold=spec.reward_threshold,
-            nondeterministic=spec.nondeterministic,
-            max_episode_steps=spec.max_episode_steps,
-            order_enforce=spec.order_enforce,
-            disable_env_checker=spec.disable_env_checker,
-            kwargs=kwargs,
-            additional_wrappers=spec.additional_wrappers,
-            vector_entry_point=spec.vector_entry_point,
-        )
+        others = {field.name: getattr(spec, field.name) for field in dataclasses.fields(spec) if field.init}
+        return cls(**{**others, "kwargs": kwargs})
 
     def to_json(self) -> str:
         """The specification as JSON, for `EnvSpec.from_json`.
