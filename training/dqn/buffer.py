@@ -47,7 +47,7 @@ class Steps(NamedTuple):
     goes_on: Tensor
 
 
-_FOUND_AGAIN = {"_problems", "_of_problem", "_problem_rows", "_spaces", "_done"}
+_FOUND_AGAIN = {"_identities", "_of_identity", "_problem_rows", "_spaces", "_done"}
 
 
 class EpisodeBuffer(BaseBuffer):
@@ -134,8 +134,8 @@ class EpisodeBuffer(BaseBuffer):
                 self._done[index] = []
 
     def _know_nothing(self) -> None:
-        self._problems = WeakKeyDictionary[Space, bytes]()
-        self._of_problem = WeakValueDictionary[bytes, Space]()
+        self._identities = WeakKeyDictionary[Space, bytes]()
+        self._of_identity = WeakValueDictionary[bytes, Space]()
         self._problem_rows = WeakKeyDictionary[Space, Rows]()
         self.abandon()
 
@@ -195,10 +195,10 @@ class EpisodeBuffer(BaseBuffer):
 
     def _first_of(self, space: Space) -> Space:
         """The first space of the same problem, so that batches do not depend on where their episodes are from."""
-        problem = self._problems.get(space)
-        if problem is None:
-            problem = self._problems[space] = space.problem.identity_bytes()
-        return self._of_problem.setdefault(problem, space)
+        identity = self._identities.get(space)
+        if identity is None:
+            identity = self._identities[space] = space.problem.identity_bytes()
+        return self._of_identity.setdefault(identity, space)
 
     def _end(self, episode: Episode, step: int) -> int:
         return len(episode) if self._n_steps is None else min(step + self._n_steps, len(episode))
