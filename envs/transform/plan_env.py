@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, SupportsIndex
+from typing import Any, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
@@ -13,7 +13,7 @@ from halidegym.envs.arguments import action_index, check_no_options, check_rende
 from halidegym.envs.rewards.base import RewardForm
 from halidegym.envs.specification import Specified
 from halidegym.envs.transform.costs import PlanCosts, name_of
-from halidegym.envs.transform.plan_task import Baseline, Observation, PlanState, PlanTask, indented
+from halidegym.envs.transform.plan_task import Baseline, Observation, PlanState, PlanTask, SpaceName, indented
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState
 from halidegym.native.checks import check_given
 
@@ -142,7 +142,7 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
         n: int | Sequence[int] = 1024,
         *,
         room: int | Sequence[int] | None = None,
-        space: Literal["basic", "lanes", "wide"] = "basic",
+        space: SpaceName = "basic",
         lanes: Sequence[int] | None = None,
         context: float = 0.0,
         baseline: Baseline = "dp",

@@ -19,6 +19,8 @@ from halidegym.native.checks import check_at_least, check_kind, check_number, is
 Observation: TypeAlias = dict[str, Any]
 Baseline: TypeAlias = Literal["dp"] | str | float
 """Of what a plan's speed is told: "dp", the text of a plan, or microseconds."""
+SpaceName: TypeAlias = Literal["basic", "lanes", "wide"]
+"""Of the plans that are searched, see `TransformSpace`."""
 
 PROBLEM_COLUMNS = 14
 STEP_COLUMNS = 17
@@ -60,7 +62,7 @@ class PlanTask:
         n: int | Sequence[int] = 1024,
         *,
         room: int | Sequence[int] | None = None,
-        space: Literal["basic", "lanes", "wide"] = "basic",
+        space: SpaceName = "basic",
         lanes: Sequence[int] | None = None,
         context: float = 0.0,
         baseline: Baseline = "dp",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import parse_qsl
 
 from halidegym.agents.agent import Agent
+from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_at_least, check_number
 
-SPACES = ("basic", "lanes", "wide")
+SPACES: tuple[SpaceName, ...] = get_args(SpaceName)
 COSTS = ("model", "measured", "replay")
 PREFIX = "transform/"
 
@@ -32,7 +33,7 @@ class TransformName:
     """
 
     n: int
-    space: Literal["basic", "lanes", "wide"] = "basic"
+    space: SpaceName = "basic"
     cost: Literal["model", "measured", "replay"] = "model"
     context: float = 0.0
     database: str | None = None

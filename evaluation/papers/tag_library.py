@@ -19,6 +19,7 @@ from halidegym.agents.planners.dynamic_programming import DynamicProgramming
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
 from halidegym.agents.planners.uct import UCT
+from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.evaluation.arguments.transform import order_of
 from halidegym.native._core import TransformProblem, TransformSpace
@@ -122,7 +123,9 @@ class _Watched:
         return cost
 
 
-def search(n: int, space: str, agent: str, seed: int, measurements: int, costs: Costs, lanes: Sequence[int]) -> Search:
+def search(
+    n: int, space: SpaceName, agent: str, seed: int, measurements: int, costs: Costs, lanes: Sequence[int]
+) -> Search:
     """Search with one of `AGENTS` until so many different plans were measured, or it comes to its end.
 
     The space asks for the cost of a plan once, so that what a search counts are different plans. A search that goes on
@@ -130,7 +133,7 @@ def search(n: int, space: str, agent: str, seed: int, measurements: int, costs: 
     """
     watched = _Watched(costs, measurements)
     order = order_of(AGENTS[agent])
-    searched = TransformSpace(n, space=space, order=order, lanes=lanes, cost=watched.cost)  # type: ignore[arg-type]
+    searched = TransformSpace(n, space=space, order=order, lanes=lanes, cost=watched.cost)
     with contextlib.suppress(_Enough):
         AGENTS[agent].solve(searched, evaluations=10 * measurements, seed=seed)
     return Search(n, agent, seed, watched.measurements, watched.executed_s, tuple(watched.improvements))
@@ -142,10 +145,10 @@ def seconds_of_measurement(cost: float) -> float:
     return 2 * settings.turns * max(settings.sample_s, cost * 1e-6)
 
 
-def plan_by_dp(n: int, space: str, name: str, seed: int, costs: AllCosts, lanes: Sequence[int]) -> Search:
+def plan_by_dp(n: int, space: SpaceName, name: str, seed: int, costs: AllCosts, lanes: Sequence[int]) -> Search:
     """Plan by dynamic programming, careful or quick."""
     agent = DynamicProgramming(rounds=15 if name == CAREFUL else 1, samples_s=5e-5, timer=costs)
-    searched = TransformSpace(n, space=space, order="first", lanes=lanes, cost=costs.cost)  # type: ignore[arg-type]
+    searched = TransformSpace(n, space=space, order="first", lanes=lanes, cost=costs.cost)
     found = agent.solve(searched, seed=seed)
     executed_s = found.evaluations * agent.rounds * agent.samples_s
     last = Improvement(found.evaluations, executed_s, found.cost, found.state.text)
@@ -154,7 +157,7 @@ def plan_by_dp(n: int, space: str, name: str, seed: int, costs: AllCosts, lanes:
 
 def all_searches(
     n: int,
-    space: str,
+    space: SpaceName,
     measurements: int,
     seeds: int,
     costs: AllCosts,

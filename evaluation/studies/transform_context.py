@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from halidegym.agents.planners.dynamic_programming import DynamicProgramming
 from halidegym.envs.transform.plan import TransformPlan
+from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.envs.transform.timer import TransformTimer
 from halidegym.native._core import TransformProblem, TransformSpace, available_lanes
 
@@ -47,11 +48,11 @@ class _Listener:
         return samples
 
 
-def swaps_in_context(n: int, space_name: str, runners_up: int, rounds: int) -> tuple[str, list[Swap]]:
+def swaps_in_context(n: int, space_name: SpaceName, runners_up: int, rounds: int) -> tuple[str, list[Swap]]:
     """Dynamic programming's plan, and what the runners-up of each of its problems do in it."""
-    reference = TransformSpace(n, space=space_name, lanes=available_lanes()).root().plan  # type: ignore[arg-type]
+    reference = TransformSpace(n, space=space_name, lanes=available_lanes()).root().plan
     with TransformTimer(TransformPlan(n, reference), space=space_name) as timer:
-        space = TransformSpace(n, space=space_name, lanes=available_lanes(), cost=timer.cost)  # type: ignore[arg-type]
+        space = TransformSpace(n, space=space_name, lanes=available_lanes(), cost=timer.cost)
         listener = _Listener(timer)
         plan = DynamicProgramming(rounds=rounds, timer=listener).solve(space).state.text
         swaps = []

@@ -17,6 +17,7 @@ from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.machine import measuring
 from halidegym.envs.timing.measurements import median_interval
 from halidegym.envs.transform.plan import TransformPlan
+from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.envs.transform.random_input import transformed_by_numpy
 from halidegym.envs.transform.timer import TransformTimer
 from halidegym.native._core import TransformSpace, TransformStopwatch, available_lanes
@@ -56,13 +57,13 @@ class SideBySide:
     ratios: dict[str, Ratio]
 
 
-def best_plan(n: int, spaces: Sequence[str]) -> str:
+def best_plan(n: int, spaces: Sequence[SpaceName]) -> str:
     """The winner of a race between what careful dynamic programming finds in each space, and the model's optimum."""
     reference = TransformSpace(n, lanes=available_lanes()).root().plan
     plans = [reference]
     with TransformTimer(TransformPlan(n, reference)) as timer:
         for name in spaces:
-            space = TransformSpace(n, space=name, lanes=available_lanes(), cost=timer.cost)  # type: ignore[arg-type]
+            space = TransformSpace(n, space=name, lanes=available_lanes(), cost=timer.cost)
             plans.append(DynamicProgramming(timer=timer).solve(space).state.text)
         return timer.race(plans)[0].plan
 

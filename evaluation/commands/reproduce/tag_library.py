@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 
 from halidegym.envs.transform.plan import TransformPlan
+from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.envs.transform.records import TransformReplay
 from halidegym.envs.transform.timer import TransformTimer
 from halidegym.evaluation.arguments.paths import OutputFolder
@@ -36,7 +37,7 @@ from halidegym.native._core import TransformSpace, available_lanes
 @click.option("--replay", is_flag=True, help="Search by the record in --database alone.")
 def tag_library_command(
     sizes: tuple[int, ...],
-    space: str,
+    space: SpaceName,
     evaluations: tuple[int, ...],
     seeds: int,
     database: Path | None,
@@ -67,7 +68,7 @@ def tag_library_command(
 
 
 def _searched(
-    n: int, space: str, budgets: Sequence[int], seeds: int, database: Path | None, replay: bool
+    n: int, space: SpaceName, budgets: Sequence[int], seeds: int, database: Path | None, replay: bool
 ) -> tuple[list[tag_library.Search], dict[str, float]]:
     """All searches of a size, and what their best plans take in one race, for which a record stands when it is replayed."""
     lanes = available_lanes()
@@ -82,7 +83,7 @@ def _searched(
             recorded = TransformReplay(n, database, space=space, lanes=lanes)
             found = searches(recorded)
             return found, {plan: recorded.cost(plan) for plan in tag_library.finalists(found, budgets)}
-        reference = TransformSpace(n, space=space, lanes=lanes).root().plan  # type: ignore[arg-type]  # click has checked it
+        reference = TransformSpace(n, space=space, lanes=lanes).root().plan
         with TransformTimer(TransformPlan(n, reference), space=space, database=database) as timer:
             found = searches(timer)
             standings = timer.race(tag_library.finalists(found, budgets))

@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 
 from halidegym.envs.transform.plan import TransformPlan
+from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.transform import SPACES
 from halidegym.evaluation.commands.extras import needs_extra
@@ -29,7 +30,7 @@ DEFAULT_SIZES = (64, 256, 1024, 4096, 16384, 65536)
 )
 @click.option("--output", type=OutputFile(), help="Also write the table as CSV.")
 @needs_extra("bench")
-def compare(sizes: tuple[int, ...], rounds: int, spaces: tuple[str, ...], output: Path | None) -> None:
+def compare(sizes: tuple[int, ...], rounds: int, spaces: tuple[SpaceName, ...], output: Path | None) -> None:
     """Compare our best plans with FFTW, pocketfft and scipy.fft.
 
     Our plan is the winner of a race between what careful dynamic programming finds in each space. FFTW plans with

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from rich.table import Table
 
+from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.evaluation.arguments.transform import SPACES
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.studies.transform_context import swaps_in_context
@@ -15,7 +16,7 @@ from halidegym.evaluation.studies.transform_context import swaps_in_context
 @click.option("--space", type=click.Choice(SPACES), default="basic", show_default=True)
 @click.option("--runners-up", type=click.IntRange(min=1), default=5, show_default=True, help="Sub-plans put in place.")
 @click.option("--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Samples of each way alone.")
-def context(n: int, space: str, runners_up: int, rounds: int) -> None:
+def context(n: int, space: SpaceName, runners_up: int, rounds: int) -> None:
     """Show where dynamic programming is wrong about a transform of N complex numbers.
 
     It takes what is fastest alone. Here the runners-up of each sub-plan of its plan are put in its place, and the whole

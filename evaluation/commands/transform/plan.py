@@ -18,7 +18,7 @@ from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.tag import TAG
 from halidegym.agents.planners.uct import UCT
 from halidegym.envs.transform.plan import TransformPlan
-from halidegym.envs.transform.plan_task import indented
+from halidegym.envs.transform.plan_task import SpaceName, indented
 from halidegym.envs.transform.timer import TransformTimer
 from halidegym.evaluation.arguments.transform import SPACES, order_of
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
@@ -53,7 +53,7 @@ def plan(
     n: int,
     name: str,
     evaluations: int,
-    space_name: str,
+    space_name: SpaceName,
     cost: str,
     context: float,
     database: Path | None,
@@ -74,11 +74,11 @@ def plan(
     if cost == "model":
         _plan_by_model(n, name, evaluations, space_name, context, seed)
         return
-    model = TransformSpace(n, space=space_name, lanes=available_lanes())  # type: ignore[arg-type]  # click has checked it
+    model = TransformSpace(n, space=space_name, lanes=available_lanes())
     reference = model.root().plan
     with TransformTimer(TransformPlan(n, reference), space=space_name, database=database) as timer:
         agent = DynamicProgramming(timer=timer) if name == DP else AGENTS[name]
-        measured = TransformSpace(n, space=space_name, order=order_of(agent), lanes=available_lanes(), cost=timer.cost)  # type: ignore[arg-type]
+        measured = TransformSpace(n, space=space_name, order=order_of(agent), lanes=available_lanes(), cost=timer.cost)
         found = agent.solve(measured, evaluations=None if name == DP else evaluations, seed=seed)
         texts = [_text(measured, candidate.actions) for candidate in found.candidates[: timer.settings.finalists]]
         standings = timer.race([*texts, reference])
@@ -106,9 +106,9 @@ def _beside_libraries(n: int, plan: str) -> str:
     return "Speed: " + ", ".join(speeds)
 
 
-def _plan_by_model(n: int, name: str, evaluations: int, space_name: str, context: float, seed: int) -> None:
+def _plan_by_model(n: int, name: str, evaluations: int, space_name: SpaceName, context: float, seed: int) -> None:
     agent = DynamicProgramming() if name == DP else AGENTS[name]
-    space = TransformSpace(n, space=space_name, order=order_of(agent), context=context)  # type: ignore[arg-type]
+    space = TransformSpace(n, space=space_name, order=order_of(agent), context=context)
     found = agent.solve(space, evaluations=None if name == DP else evaluations, seed=seed)
     optimum, _ = space.optimum()
     console = output_console()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from rich.table import Table
 
+from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.evaluation.arguments.transform import SPACES
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.native._core import TransformSpace
@@ -13,7 +14,7 @@ from halidegym.native._core import TransformSpace
 @click.command()
 @click.argument("sizes", metavar="N...", type=int, nargs=-1, required=True)
 @click.option("--space", "names", type=click.Choice(SPACES), multiple=True, help="[default: basic and lanes]")
-def space(sizes: tuple[int, ...], names: tuple[str, ...]) -> None:
+def space(sizes: tuple[int, ...], names: tuple[SpaceName, ...]) -> None:
     """Count the plans of a transform of N complex numbers.
 
     Pairs are of a problem and a step, of which dynamic programming measures those that leave a choice; words are plans,
@@ -24,7 +25,7 @@ def space(sizes: tuple[int, ...], names: tuple[str, ...]) -> None:
     table = Table(*number_columns("N"), *name_columns("Space"), *columns, box=None)
     for n in sizes:
         for name in names or SPACES[:2]:
-            counted = TransformSpace(n, space=name)  # type: ignore[arg-type]  # click has checked it
+            counted = TransformSpace(n, space=name)
             sizes_of = (counted.count_plans(), counted.count_words(), counted.count_walks())
             numbers = (counted.num_problems, counted.max_depth(), counted.num_pairs, *sizes_of)
             table.add_row(str(n), name, *map(_shown, numbers))
