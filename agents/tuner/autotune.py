@@ -170,10 +170,7 @@ class Autotune(Agent):
         return beam.search(problem, Budget(seconds=seconds), seed, on_progress)
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
-        limit = self._budget(budget)
-        if limit.seconds is not None:
-            return tuning_progress(f"Tuning {problem.name}", limit.seconds, by_time=True)
-        return tuning_progress(f"Tuning {problem.name}", limit.measurements, by_time=False)
+        return tuning_progress(f"Tuning {problem.name}", self._budget(budget))
 
 
 def _candidates(winner: Proposal, others: Sequence[Proposal]) -> tuple[Candidate, ...]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from halidegym.agents.budget import Budget
 from halidegym.envs.timing.measurements import milliseconds
 
 
@@ -17,14 +18,15 @@ class TuningProgress:
 
     Args:
         bar: to show it with.
-        limit: seconds or measurements at the end; None if unknown.
-        by_time: whether the limit is one of seconds.
+        title: what stands before it.
+        budget: of the run, whose seconds, or else measurements, are full at the end.
     """
 
-    def __init__(self, bar: Progress, title: str, limit: float | None, *, by_time: bool) -> None:
-        self._bar, self._title, self._by_time = bar, title, by_time
+    def __init__(self, bar: Progress, title: str, budget: Budget) -> None:
+        self._bar, self._title, self._by_time = bar, title, budget.seconds is not None
         self._begin, self._shown = time.perf_counter(), 0.0
-        self._task = bar.add_task(title, total=limit, words="searching for the baseline")
+        total = budget.seconds if self._by_time else budget.measurements
+        self._task = bar.add_task(title, total=total, words="searching for the baseline")
 
     def __call__(self, *_: float) -> bool:
         """Go on, as the callback of the search for the baseline."""
@@ -46,9 +48,9 @@ class TuningProgress:
 
 
 @contextmanager
-def tuning_progress(title: str, limit: float | None, *, by_time: bool) -> Iterator[TuningProgress]:
+def tuning_progress(title: str, budget: Budget) -> Iterator[TuningProgress]:
     """Show progress while the context is open."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"), TimeElapsedColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        yield TuningProgress(bar, title, limit, by_time=by_time)
+        yield TuningProgress(bar, title, budget)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -46,7 +45,7 @@ def screen(
     problem: SchedulingProblem,
     proposals: Sequence[Proposal],
     baseline: ScheduleLike,
-    compile_within_s: float = math.inf,
+    compile_within_s: float,
 ) -> list[Comparison]:
     """Compare schedules with a baseline in a few turns; the slow ones are given up after the first.
 
