@@ -62,17 +62,14 @@ def in_turn(*streams: Iterable[Proposal]) -> Iterator[Proposal]:
                 iterators.remove(iterator)
 
 
-def distinct(
-    problem: SchedulingProblem, proposals: Iterable[Proposal], seen: set[str] | None = None
-) -> Iterator[Proposal]:
+def distinct(problem: SchedulingProblem, proposals: Iterable[Proposal]) -> Iterator[Proposal]:
     """Yield each schedule once, whatever cores it is for; end where the proposals have hardly more to offer.
 
     Args:
         problem: that they schedule, for any number of cores.
         proposals: the schedules.
-        seen: keys of those that are known already, see `schedule_key`; those that are yielded are added.
     """
-    seen = set() if seen is None else seen
+    seen = set[str]()
     repetitions = 0
     for proposal in proposals:
         key = schedule_key(problem, Schedule.from_state(problem, proposal.state))

@@ -240,9 +240,7 @@ def _last_lines(text: str) -> str:
     return "\n".join(lines[-_LAST_LINES:])[-_LONGEST_WORDS:]
 
 
-def run_process(
-    command: Sequence[str | os.PathLike[str]], *, timeout_s: float, memory_bytes: int | None = None
-) -> Finished:
+def run_process(command: Sequence[str | os.PathLike[str]], *, timeout_s: float) -> Finished:
     """Run a program to its end, whatever that is."""
-    with ConfinedProcess(command, memory_bytes=memory_bytes) as process:
+    with ConfinedProcess(command) as process:
         return process.finish(timeout_s)

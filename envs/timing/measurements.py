@@ -8,7 +8,6 @@ import math
 import os
 import statistics
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any, Literal
 
 from halidegym.envs.timing.machine import Machine
@@ -264,15 +263,15 @@ def milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:.3f}" if seconds >= 1e-4 else f"{seconds * 1e3:.3g}"
 
 
-def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """The narrowest pair of order statistics that covers the median of the distribution with this confidence.
+def median_interval(values: Sequence[float]) -> tuple[float, float]:
+    """The narrowest pair of order statistics that covers the median of the distribution with a confidence of 95 %.
 
     The number of values below the median is binomial, whatever the distribution (David and Nagaraja, Order Statistics, 2003,
-    section 7.1). Fewer than six values cannot reach 95 %; then it is their range.
+    section 7.1). Fewer than six values cannot reach it; then it is their range.
     """
     ordered, count = sorted(values), len(values)
     left, tail = 0, 1  # sequences of coin tosses with so few heads, of 2^count
-    while 2 * (tail + math.comb(count, left + 1)) <= Fraction(1 - confidence) * 2**count:
+    while 2 * (tail + math.comb(count, left + 1)) * 20 <= 2**count:  # 5 % beyond both ends
         left += 1
         tail += math.comb(count, left)
     return ordered[left], ordered[-1 - left]

@@ -54,14 +54,13 @@ def _name(agent: str, budget: int) -> str:
     return f"{agent}, {budget:,} evaluations"
 
 
-def lines(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
+def lines(runs: Sequence[Run]) -> list[tuple[str, ...]]:
     """The table of the runs, below `HEADER`: a line for each agent and budget, means over pipelines of those over seeds.
 
     Better or worse on a pipeline than guided replay with the same budget means by more than half a per cent.
 
     Args:
         runs: of all agents.
-        seed: of the bootstrap.
 
     Raises:
         Error: SciPy is not installed.
@@ -79,7 +78,7 @@ def lines(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
         against = (
             (
                 f"{math.exp(-statistics.fmean(gains)):.3f}",
-                "{1:.3f} to {0:.3f}".format(*(1 / end for end in interval([np.array(gains)], seed))),
+                "{1:.3f} to {0:.3f}".format(*(1 / end for end in interval([np.array(gains)], seed=0))),
                 str(sum(gain > math.log(1.005) for gain in gains)),
                 str(sum(gain < -math.log(1.005) for gain in gains)),
             )

@@ -20,6 +20,8 @@ from halidegym.envs.timing.timers import Timer, opened
 #: Short to search, and runnable with their published estimates.
 PIPELINES: Sequence[str] = ("harris", "hist", "unsharp", "iir_blur", "mat_mul", "max_filter")
 
+_DROPOUT = 30  # of the beams for candidates, a percentage as `BeamSearch` has it
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -42,7 +44,6 @@ def choose_by_time(
     parallelisms: Sequence[int] = (16,),
     candidates: int = 12,
     beam_size: int = 32,
-    random_dropout: int = 30,
     timer: Timer | None = None,
 ) -> list[Choice]:
     """Let run times decide among candidates, first for the problem's number of cores only, then for others as well.
@@ -54,7 +55,6 @@ def choose_by_time(
         parallelisms: numbers of cores to schedule for, besides the problem's.
         candidates: how many to search and to time.
         beam_size: of the beams.
-        random_dropout: of the beams for candidates, a percentage as `BeamSearch` has it.
         timer: where run times come from; None to measure on this machine and record nothing.
 
     Returns:
@@ -65,7 +65,7 @@ def choose_by_time(
         Error: schedules of the problem cannot be timed.
     """
     beam = BeamSearch(beam_size=beam_size, passes=5).plan(problem)
-    beams = BeamSearch(beam_size=beam_size, passes=5, random_dropout=random_dropout)
+    beams = BeamSearch(beam_size=beam_size, passes=5, random_dropout=_DROPOUT)
     choices = []
     with opened(timer) as clock:
         for cores in ((problem.parallelism,), (problem.parallelism, *parallelisms)):

@@ -14,7 +14,7 @@ from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.agents.tuner.racing import SETTINGS, tuning_timer
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule_like import ScheduleLike
-from halidegym.envs.timing.measurements import Comparison, TimingSettings
+from halidegym.envs.timing.measurements import Comparison
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.evaluation.studies.tuning_rivals import Rival, fastest_of
 
@@ -76,7 +76,6 @@ def tune_and_compare(
     budget: Budget,
     *,
     seed: int = 0,
-    settings: TimingSettings = SETTINGS,
     agent: Autotune,
     rivals: Sequence[Rival] = (),
 ) -> Tuned:
@@ -87,26 +86,25 @@ def tune_and_compare(
         budget: of seconds, measurements or both: for the tuner, and again for Halide's recipe. Draws are as many as the
             tuner has measured.
         seed: of the random numbers.
-        settings: how to time.
         agent: the tuner.
         rivals: whom to compare with.
 
     Raises:
         Error: the pipeline cannot be timed.
     """
-    with tuning_timer(settings=settings) as timer:
+    with tuning_timer() as timer:
         plan = agent.plan(problem, **vars(budget), seed=seed, timer=timer, progress=True)
     assert isinstance(plan, TunedPlan)
     budgets = {"draws": Budget(measurements=max(plan.measurements or 0, 1)), "recipe": budget}
     found = []
     for name in rivals:
-        with tuning_timer(settings=settings) as timer:  # anew, so that nobody gains by what others have compiled
+        with tuning_timer() as timer:  # anew, so that nobody gains by what others have compiled
             found.append(fastest_of(name, problem, budgets[name], seed=seed, timer=timer, agent=agent))
     default, is_ours = _default(problem)
     fastest = [schedule for schedule, _ in found]
     # Nothing is answered from the record here: it knows some of these pairs by few turns. A default may take minutes to
     # compile, of which a search that tries many schedules gives none that many.
-    with Stopwatch(dataclasses.replace(settings, compile_timeout_s=_LONG_COMPILATION_S)) as stopwatch:
+    with Stopwatch(dataclasses.replace(SETTINGS, compile_timeout_s=_LONG_COMPILATION_S)) as stopwatch:
         tuned_to_default, *to_default = _compare(stopwatch, problem, [plan.schedule, *fastest], default)
         to_tuned = _compare(stopwatch, problem, fastest, plan.schedule) if fastest else []
     beaten = [Beaten(count, *each) for (_, count), *each in zip(found, to_default, to_tuned, strict=True)]
