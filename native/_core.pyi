@@ -363,10 +363,22 @@ def extract_problem(
 ) -> Problem:
     """The scheduling problem of a serialized pipeline with these parameters, as plain data."""
 
-def undersized_inputs(problem: Problem, pipeline: hl.Pipeline) -> list[str]:
-    """The inputs, and outputs that are read, of which the problem's own pipeline reads more than their estimates provide, a
-    sentence each.
-    """
+class Undersized:
+    """A dimension of an input, or of an output that Funcs read, of which more is read than its estimate provides."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def is_output(self) -> bool: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def read(self) -> Span: ...
+    @property
+    def provided(self) -> Span: ...
+
+def undersized_inputs(problem: Problem, pipeline: hl.Pipeline) -> list[Undersized]:
+    """Where the problem's own pipeline reads more than estimates provide."""
 
 def algorithm_identity(pipeline: hl.Pipeline) -> bytes:
     """What a pipeline computes, as bytes in which no name counts; the same in every process."""

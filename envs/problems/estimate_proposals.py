@@ -8,7 +8,6 @@ A scalar is its value, the middle of its range, or 1.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -20,11 +19,6 @@ from halidegym.native.checks import check_kind, shown
 
 Region: TypeAlias = list[tuple[int, int]]
 Extents: TypeAlias = Mapping[str, Sequence[int]]
-
-_UNDERSIZED = re.compile(
-    r"The pipeline reads (-?\d+) to (-?\d+) of dimension (\d+) of the (?:in|out)put '(.*)', "
-    r"whose estimate provides (-?\d+) to (-?\d+)\."
-)
 
 
 def propose_for_snapshot(
@@ -152,15 +146,11 @@ def _is_complete(snapshot: PipelineSnapshot, target: str) -> bool:
 def _excess(snapshot: PipelineSnapshot, target: str, output: str) -> int:
     """By how much inputs, and outputs but for one, are read beyond their sizes, all dimensions together."""
     problem = _extracted(snapshot, target)
-    excess = 0
-    for sentence in _core.undersized_inputs(problem, snapshot.restore()):
-        found = _UNDERSIZED.fullmatch(sentence)
-        if found is None:
-            raise _core.InternalError(f"A sentence on undersized inputs reads otherwise than expected: {sentence!r}")
-        low, high, first, last = (int(found[group]) for group in (1, 2, 5, 6))
-        if found[4] != output:
-            excess += max(first - low, 0) + max(high - last, 0)
-    return excess
+    return sum(
+        max(found.provided.min - found.read.min, 0) + max(found.read.max - found.provided.max, 0)
+        for found in _core.undersized_inputs(problem, snapshot.restore())
+        if found.name != output
+    )
 
 
 def _fitted(

@@ -184,7 +184,12 @@ class SchedulingProblem:
         Schedules are made and timed for inputs that are large enough, as the Adams2019 autoscheduler does; but compiled
         code refuses to run on inputs of the estimated sizes. Outputs have these sizes when schedules are timed, too.
         """
-        return _core.undersized_inputs(self._native, self.pipeline())
+        return [
+            f"The pipeline reads {found.read.min} to {found.read.max} of dimension {found.dimension} of the "
+            f"{'output' if found.is_output else 'input'} '{found.name}', whose estimate provides {found.provided.min} to "
+            f"{found.provided.max}."
+            for found in _core.undersized_inputs(self._native, self.pipeline())
+        ]
 
     def with_parallelism(self, parallelism: int) -> SchedulingProblem:
         """The same problem for another number of cores.

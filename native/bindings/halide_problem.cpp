@@ -57,14 +57,21 @@ void bind_halide_problem(py::module_ &m) {
         py::arg("pipeline"), py::arg("parameters"), py::arg("target"), py::arg("parallelism"), py::arg("name"),
         "The scheduling problem of a serialized pipeline with these parameters, as plain data.\n\n"
         "Raises InvalidParameter, MissingEstimate or UnsupportedPipeline.");
+    py::class_<Undersized>(m, "Undersized",
+                           "A dimension of an input, or of an output that Funcs read, of which more is read than its "
+                           "estimate provides.")
+        .def_readonly("name", &Undersized::name)
+        .def_readonly("is_output", &Undersized::is_output)
+        .def_readonly("dimension", &Undersized::dimension)
+        .def_readonly("read", &Undersized::read)
+        .def_readonly("provided", &Undersized::provided);
     m.def(
         "undersized_inputs",
         [](const Problem &problem, const py::object &pipeline) {
             return undersized_inputs(problem, from_halide<Halide::Pipeline>(pipeline));
         },
         py::arg("problem"), py::arg("pipeline"),
-        "The inputs, and outputs that are read, of which the problem's own hl.Pipeline reads more than their estimates "
-        "provide, a sentence each.");
+        "Where the problem's own hl.Pipeline reads more than estimates provide.");
     m.def(
         "algorithm_identity",
         [](const py::object &pipeline) {

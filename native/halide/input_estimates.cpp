@@ -37,30 +37,17 @@ std::vector<Span> read_by_others(Problem problem, int output) {
     return {required.begin(), required.end()};
 }
 
-std::string text(const Span &span) {
-    return std::to_string(span.min) + " to " + std::to_string(span.max);
-}
-
-// The sentence that says that a dimension is read beyond its estimate; empty if it is not.
-std::string beyond(const Span &needed, const Span &given, int dimension, const std::string &what) {
-    if (needed.min >= given.min && needed.max <= given.max) {
-        return "";
-    }
-    return "The pipeline reads " + text(needed) + " of dimension " + std::to_string(dimension) + " of the " + what +
-           ", whose estimate provides " + text(given) + ".";
-}
-
 }  // namespace
 
-std::vector<std::string> undersized_inputs(const Problem &problem, const Halide::Pipeline &pipeline) {
+std::vector<Undersized> undersized_inputs(const Problem &problem, const Halide::Pipeline &pipeline) {
     const FuncGraph graph = build_func_graph(pipeline);
     const Regions root(problem);
-    std::vector<std::string> found;
+    std::vector<Undersized> found;
     for (const Node &node : problem.nodes) {
         if (node.is_output && !node.outgoing.empty()) {
             const std::vector<Span> needed = read_by_others(problem, node.id);
             for (int d = 0; d < node.dimensions; d++) {
-                found.push_back(beyond(needed[d], node.estimated_region[d], d, "output '" + node.name + "'"));
+                found.push_back({node.name, true, d, needed[d], node.estimated_region[d]});
             }
         }
         const Call *load = node.is_input ? graph.functions.at(node.id).is_wrapper() : nullptr;
@@ -68,12 +55,13 @@ std::vector<std::string> undersized_inputs(const Problem &problem, const Halide:
             const auto needed = root.of(node.id).required();
             for (int d = 0; d < load->param.dimensions(); d++) {
                 if (const auto given = provided(load->param, d)) {
-                    found.push_back(beyond(needed[d], *given, d, "input '" + load->param.name() + "'"));
+                    found.push_back({load->param.name(), false, d, needed[d], *given});
                 }
             }
         }
     }
-    std::erase(found, "");
+    std::erase_if(found,
+                  [](const Undersized &u) { return u.read.min >= u.provided.min && u.read.max <= u.provided.max; });
     return found;
 }
 
