@@ -864,7 +864,7 @@ class TransformSpace(_Value):
         """Microseconds of the plan, with the fallback for what is open."""
 
 @final
-class TransformView:
+class TransformView(_Value):
     """What environments see of plans, and what their actions mean; for one or more spaces of order "first".
 
     Actions are steps; each is legal where it applies to the first open problem.
