@@ -39,7 +39,10 @@ def write(data: Path, folder: Path, allow_other_machine: bool) -> None:
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads that they ran on.")
 @needs_extra("train")
 def read(files: tuple[Path, ...], output: Path, threads: int) -> None:
-    """Gather FILES, which were measured on this machine, in one file that cost models are trained on."""
+    """Gather FILES, which were measured on this machine, in one file for `halidegym judge --split named`.
+
+    They do not tell which split their pipelines are of, so `halidegym train cost-model` learns nothing from them.
+    """
     from halidegym.training.measured.samples import read_samples
 
     collection = read_samples(files, threads=threads)

@@ -17,6 +17,7 @@ from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measured_schedule import PIPELINE_FEATURES, SCHEDULE_FEATURES, MeasuredSchedule
 from halidegym.native._core import FormatError
 from halidegym.training.measured.collection import MeasuredCollection
+from halidegym.training.measured.sets import SetName
 
 _TYPES, _ROWS = PIPELINE_FEATURES
 _OPERATIONS = (
@@ -34,7 +35,7 @@ def sample(schedule: MeasuredSchedule, pipeline_id: int, schedule_id: int) -> by
 
     Args:
         schedule: with a run time.
-        pipeline_id: schedules of one pipeline have the same.
+        pipeline_id: schedules that are compared with each other have the same.
         schedule_id: any number.
     """
     stages = len(schedule.stages)
@@ -91,16 +92,18 @@ def read_sample(path: Path, *, threads: int) -> MeasuredSchedule:
 
 
 def write_samples(collection: MeasuredCollection, folder: Path) -> list[Path]:
-    """Write the schedules that have run times, a file each; pipelines are numbered in their order.
+    """Write the schedules that have run times, a file each; sets are numbered in their order.
+
+    A pipeline that ran on several numbers of threads has as many ids: Halide's tools compare what has the same one.
 
     Raises:
         OSError: a file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    ids = {pipeline: number for number, pipeline in enumerate(collection.pipelines)}
+    ids = {name: number for number, name in enumerate(collection.sets)}
     paths = []
     for number, schedule in enumerate(collection.ran):
-        pipeline_id = ids[schedule.pipeline]
+        pipeline_id = ids[SetName(schedule.pipeline, schedule.threads)]
         paths.append(folder / f"{pipeline_id:05}-{number:06}.sample")
         write_atomically(paths[-1], sample(schedule, pipeline_id, number))
     return paths

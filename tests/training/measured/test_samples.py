@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from collections_for_tests import measured_collection, measured_schedules
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.sources import load_problem
+from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.cli import main
 from halidegym.native._core import FormatError
 from halidegym.native.weights import builtin_weights, save_weights
@@ -91,6 +92,12 @@ def test_the_retraining_program_takes_samples(tmp_path: Path) -> None:
     assert not re.search("truncated|implausible|[Nn]egative|Zero loss", words)
     new = (tmp_path / "new.weights").read_bytes()
     assert len(new) == 17136 and new != builtin_weights().to_bytes()
+
+
+def test_what_ran_on_another_number_of_threads_is_another_pipeline(tmp_path: Path) -> None:
+    schedules = [*measured_schedules("a"), *measured_schedules("a", threads=2)]
+    paths = write_samples(MeasuredCollection(this_machine(), tuple(schedules)), tmp_path)
+    assert [read_sample(path, threads=1).pipeline for path in paths] == ["sample/0"] * 7 + ["sample/1"] * 7
 
 
 def test_samples_are_written_and_read_by_command(tmp_path: Path) -> None:
