@@ -81,7 +81,6 @@ def collect_command(
     machine, with the features that cost models read, and a data card beside it. What is there already is not measured
     again, so the same command goes on where Ctrl-C or worse has ended it.
     """
-    from halidegym.training.measured.card import data_card
     from halidegym.training.measured.collect import CollectSettings, Wanted
     from halidegym.training.measured.sets import Recipe, SetName
     from halidegym.training.measured.store import MeasuredStore
@@ -108,7 +107,6 @@ def collect_command(
         for done in collector.collect(chosen or wanted(_generated()), seconds=3600 * hours):
             on_step(f"{len(store.collection.ran):,} schedules, {done.pipeline}")
         collection = store.collection
-    store.path.with_suffix(".md").write_text(data_card(collection), encoding="utf-8")
     spent = collector.spent
     for one in chosen:
         if one.name in collection.skipped:

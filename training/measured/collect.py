@@ -136,7 +136,8 @@ class Collector:
         done = self._store.done
         jobs: list[Future[_Compiled]] = []
         compilers = Stopwatch(self._settings.timing, compilers=self._settings.compilers, kernels=self._kernels)
-        with compilers, ThreadPoolExecutor(1) as ahead:
+        # The compilers end first: whoever leaves waits for no schedules that nobody will time.
+        with ThreadPoolExecutor(1) as ahead, compilers:
             try:
                 for set_ in wanted:
                     if set_.name in done:

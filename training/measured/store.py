@@ -10,6 +10,7 @@ from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.envs.timing.machine import this_machine
 from halidegym.native._core import InvalidParameter
 from halidegym.training.data.journal import Journal
+from halidegym.training.measured.card import data_card
 from halidegym.training.measured.collection import MeasuredCollection, described, file_name, of_all
 from halidegym.training.measured.sets import SetName
 
@@ -92,8 +93,9 @@ class MeasuredStore:
             self.save()
 
     def save(self) -> None:
-        """Write the file anew with what is in the journal; should this be cut off, both are there still."""
+        """Write the file and its card anew with what is in the journal; should this be cut off, both are there still."""
         if self._unsaved:
             self.collection.save(self._path)
+            self._path.with_suffix(".md").write_text(data_card(self.collection), encoding="utf-8")
             self._journal.remove()
             self._unsaved = 0

@@ -145,6 +145,8 @@ def test_failures_are_data(tmp_path: Path) -> None:
 def test_no_set_begins_after_the_time(tmp_path: Path) -> None:
     with MeasuredStore(tmp_path) as store:
         assert list(Collector(store, SETTINGS).collect(wanted(*NAMES), seconds=0)) == []
+    # Nor is waited for what was to be compiled of the first one.
+    assert len(list(tmp_path.glob("kernels/*.so"))) < SETTINGS.recipe.schedules
 
 
 def test_a_problem_with_few_schedules_is_left_out() -> None:
@@ -208,6 +210,7 @@ def test_the_file_is_written_while_it_goes_on(tmp_path: Path) -> None:
         for number in range(10):
             store.add(measured_collection(str(number)))
         assert len(MeasuredCollection.load(tmp_path).pipelines) == 10
+        assert "70 run times of 10 pipelines" in store.path.with_suffix(".md").read_text()
 
 
 SCRIPT = """
