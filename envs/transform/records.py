@@ -24,11 +24,16 @@ RULES_VERSION = 1
 
 @dataclasses.dataclass(frozen=True)
 class TransformProblemKey:
-    """Which plans are on one record: of a size, from a space, with vectors of this machine."""
+    """Which plans are on one record: of a size, from a space, with these vectors; by default those of this machine."""
 
     n: int
     space: str = "basic"
     lanes: tuple[int, ...] = dataclasses.field(default_factory=lambda: tuple(_core.available_lanes()))
+
+    @classmethod
+    def of(cls, n: int, space: str, lanes: Sequence[int] | None) -> TransformProblemKey:
+        """Of plans with these vectors; None for those of this machine."""
+        return cls(n, space) if lanes is None else cls(n, space, tuple(lanes))
 
     @property
     def digest(self) -> str:
@@ -76,7 +81,7 @@ class TransformReplay:
         n: size of the transforms.
         database: the record, or its path. It is read once, and may be closed then.
         space: that the plans are from.
-        lanes: of the machine that it was recorded on; None for those of this one.
+        lanes: of this space, as they were recorded; None for those of this machine.
         machine: fingerprint of the machine; None for the only one on record.
         missing: what to do for a plan that is not on record: raise an error, or ask the model.
         model: microseconds of a plan, for `missing="cost_model"`.
@@ -99,7 +104,7 @@ class TransformReplay:
         check_missing(missing)
         if missing == "cost_model" and model is None:
             raise InvalidParameter(f"missing={missing!r} needs a model to ask; give model=...")
-        self.key = TransformProblemKey(n, space) if lanes is None else TransformProblemKey(n, space, tuple(lanes))
+        self.key = TransformProblemKey.of(n, space, lanes)
         self._model = model if missing == "cost_model" else None
         if isinstance(database, str | os.PathLike):
             with TimingDatabase(database, read_only=True) as opened:

@@ -43,7 +43,9 @@ class MeasuredCosts:
         """What times the plans of a space."""
         if space not in self._timers:
             reference = TransformPlan(space.n, space.root().plan)
-            self._timers[space] = TransformTimer(reference, self._settings, space=space.space, database=self._database)
+            self._timers[space] = TransformTimer(
+                reference, self._settings, space=space.space, lanes=space.lanes, database=self._database
+            )
         return self._timers[space]
 
     def baseline(self, space: TransformSpace) -> float:
@@ -185,6 +187,6 @@ def replayed(
         database: file that measurements were recorded in.
         machine: see `ReplayedCosts`.
         missing: likewise.
-        **environment: arguments of `make`; `lanes` must be those of the machine that was measured on.
+        **environment: arguments of `make`; `lanes` must be those that were recorded, by default those of the machine.
     """
     return make(costs=ReplayedCosts(database, machine, missing), **environment)

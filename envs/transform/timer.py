@@ -59,6 +59,7 @@ class TransformTimer:
         reference: a good plan of the size, such as the model's optimum.
         settings: how to time.
         space: that the plans are from; for records.
+        lanes: of this space, likewise; None for those of this machine.
         database: to record in, or its path; what is on record is not measured again. None keeps nothing.
         remeasure: measure even what is on record.
 
@@ -73,12 +74,13 @@ class TransformTimer:
         settings: TransformTimingSettings | None = None,
         *,
         space: str = "basic",
+        lanes: Sequence[int] | None = None,
         database: TimingDatabase | str | os.PathLike[str] | None = None,
         remeasure: bool = False,
     ) -> None:
         self.reference = reference
         self.settings = settings or TransformTimingSettings()
-        self.key = TransformProblemKey(reference.n, space)
+        self.key = TransformProblemKey.of(reference.n, space, lanes)
         self._any_plan = Key(
             problem=self.key.digest,
             schedule="",

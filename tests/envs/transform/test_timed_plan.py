@@ -65,6 +65,14 @@ def test_what_was_measured_is_replayed(tmp_path: Path) -> None:
     assert all((info["comparison"] is None) == (info["relative_error"] is None) for info in infos)
 
 
+def test_what_was_measured_with_narrower_vectors_is_replayed_with_them(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"n": 16, "lanes": (1,), "database": tmp_path / "plans.sqlite"}
+    env = gym.make("TransformPlanHardware-v0", **arguments)
+    reward = play(env, 0)[-1][1]
+    env.close()
+    assert play(gym.make("TransformPlanReplay-v0", **arguments), 0)[-1][1] == reward
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
