@@ -8,6 +8,7 @@
 
 #include "problem/error.h"
 #include "search/search_result.h"
+#include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
 #include "search/spaces/splitmix.h"
 

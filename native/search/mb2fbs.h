@@ -13,6 +13,7 @@
 #include "search/expander.h"
 #include "search/parameters.h"
 #include "search/search_result.h"
+#include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
 #include "search/visited.h"
 

@@ -10,6 +10,7 @@
 #include "search/parameters.h"
 #include "search/search_result.h"
 #include "search/simulation.h"
+#include "search/spaces/optional_hooks.h"
 
 namespace halidegym {
 

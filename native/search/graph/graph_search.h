@@ -15,6 +15,7 @@
 
 #include "search/random_search.h"
 #include "search/search_result.h"
+#include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
 #include "search/spaces/splitmix.h"
 #include "search/spaces/walk.h"

@@ -12,6 +12,7 @@
 
 #include "search/beam_search.h"
 #include "search/search_result.h"
+#include "search/spaces/optional_hooks.h"
 #include "search/tree/mcts_options.h"
 #include "search/tree/tree_root.h"
 #include "search/tree/tree_share.h"
