@@ -285,7 +285,7 @@ def test_it_draws_until_there_is_a_schedule(policy: Path, harris: SchedulingProb
     for seed in range(8):  # whose first draws mostly end where nothing is legal
         plan = PolicyAgent(policy=policy, samples=1, memory_limit=20_000).plan(harris, seed=seed)
         assert plan.schedule.directives and plan.evaluations == 1
-    with pytest.raises(SearchExhausted, match="1000 random schedules in a row"):
+    with pytest.raises(SearchExhausted, match="1000 random walks in a row"):
         PolicyAgent(policy=policy, samples=1, temperature=0, memory_limit=0).plan(harris)
 
 
