@@ -69,11 +69,16 @@ def screen(
 
 
 def decide(
-    timer: Timer, problem: SchedulingProblem, schedules: Sequence[ScheduleLike], favourite: ScheduleLike
+    timer: Timer,
+    problem: SchedulingProblem,
+    schedules: Sequence[ScheduleLike],
+    favourite: ScheduleLike,
+    within_s: float,
 ) -> list[Comparison]:
-    """Compare schedules with the one that seems fastest in as many turns as it takes to tell."""
+    """Compare schedules with the one that seems fastest in as many turns as it takes to tell, or as there is time for."""
     if isinstance(timer, RecordingTimer):
-        return timer.compare_all(problem, schedules, favourite, by_work=timer.stopwatch.threads_for(problem) == 1)
+        by_work = timer.stopwatch.threads_for(problem) == 1
+        return timer.compare_all(problem, schedules, favourite, by_work=by_work, turns_within_s=within_s)
     return [timer.compare(problem, schedule, favourite) for schedule in schedules]
 
 

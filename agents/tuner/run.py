@@ -160,9 +160,11 @@ class Run:
     def _left(self) -> float:
         """Seconds until the last comparison begins."""
         seconds = self._budget.seconds
-        if seconds is None:
-            return math.inf
-        return self._begin + seconds - self._reserve(seconds) - time.perf_counter()
+        return math.inf if seconds is None else self._seconds_left() - self._reserve(seconds)
+
+    def _seconds_left(self) -> float:
+        seconds = self._budget.seconds
+        return math.inf if seconds is None else self._begin + seconds - time.perf_counter()
 
     def _compile_within(self, batch: Sequence[Proposal]) -> float:
         """Seconds that compiling a batch may take: few schedules keep Halide's compiler busy for a minute and more."""
@@ -230,7 +232,7 @@ class Run:
         favourite, *others = finalists
         schedules = [Schedule.from_state(self._problem, trial.proposal.state) for trial in others]
         first = Schedule.from_state(self._problem, favourite.proposal.state)
-        *results, base = decide(self._timer, self._problem, [*schedules, self._base], first)
+        *results, base = decide(self._timer, self._problem, [*schedules, self._base], first, self._seconds_left())
         if base.b.outcome != "ok":
             return self._compared(others) if others else []
         ranked = []

@@ -192,6 +192,7 @@ class Stopwatch:
         worth: float = 0.0,
         by_work: bool = False,
         compile_within_s: float = math.inf,
+        turns_within_s: float = math.inf,
     ) -> list[Comparison]:
         """Measure how many times faster schedules are than a baseline.
 
@@ -211,6 +212,7 @@ class Stopwatch:
                 disturbs these little; on several, they do not tell how well the work is divided.
             compile_within_s: seconds that compiling may take for all schedules but the baseline, the limit of the settings
                 for each apart. Who is not done then fails with a timeout.
+            turns_within_s: seconds after which none takes more turns than the six that an interval needs.
 
         Raises:
             InvalidParameter: `rounds` is below 1.
@@ -222,7 +224,9 @@ class Stopwatch:
         with contextlib.ExitStack() as stack:
             compiled = self._compiled(problem, [baseline, *schedules], deadlines)
             kernels = [stack.enter_context(kernel) for kernel in compiled]
-            (base_kernel, base), *others = self._race(problem, kernels, rounds, precision, worth, by_work)
+            (base_kernel, base), *others = self._race(
+                problem, kernels, rounds, precision, worth, by_work, turns_within_s
+            )
             baseline_timing = self._timing_of(problem, base_kernel, base)
             return [
                 Comparison(*ratio_of(other.turns, base.turns), self._timing_of(problem, kernel, other), baseline_timing)
@@ -325,10 +329,11 @@ class Stopwatch:
         precision: float,
         worth: float,
         by_work: bool,
+        within_s: float,
     ) -> list[tuple[Kernel, Entrant]]:
         """Let kernels take turns; the first one is the baseline."""
         entrants = [self._entrant(problem, kernel, by_work) for kernel in kernels]
-        limit_s = len(kernels) * (self.settings.time_limit_s + self.settings.patience_s)
+        limit_s = min(within_s, len(kernels) * (self.settings.time_limit_s + self.settings.patience_s))
         with compiling() if by_work else measuring():
             begin = time.monotonic()
             for done in range(rounds):

@@ -136,6 +136,7 @@ class RecordingTimer:
         worth: float = 0.0,
         by_work: bool = False,
         compile_within_s: float = math.inf,
+        turns_within_s: float = math.inf,
     ) -> list[Comparison]:
         """How many times faster schedules are than a baseline, all taking turns; see `Stopwatch.compare_all`.
 
@@ -160,6 +161,7 @@ class RecordingTimer:
             worth=worth,
             by_work=by_work,
             compile_within_s=compile_within_s,
+            turns_within_s=turns_within_s,
         )
         for key, cost, comparison in zip(keys, costs or [None] * len(keys), comparisons, strict=True):
             if comparison.b.outcome == "ok":  # else it says nothing of the schedule

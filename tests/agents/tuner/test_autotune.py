@@ -180,11 +180,15 @@ def test_nothing_that_does_not_run_is_said_to_be_fast(blur: SchedulingProblem) -
 
 
 class MadeUpStopwatch(Stopwatch):
-    """Notes how long the compiler may take for schedules, on the clock of `time.perf_counter`: the begin and the end."""
+    """Notes how long the compiler may take for schedules, on the clock of `time.perf_counter`: the begin and the end.
+
+    And when the last comparison may take no more turns.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.compiling: list[tuple[float, float]] = []
+        self.deciding_until = math.nan
         self._times = MadeUpTimes(by_splits)
 
     def time_all(self, problem: SchedulingProblem, schedules: Sequence[Any]) -> list[Timing]:
@@ -194,6 +198,7 @@ class MadeUpStopwatch(Stopwatch):
         if how.get("compile_within_s", math.inf) < math.inf:
             now = time.perf_counter()
             self.compiling.append((now, now + how["compile_within_s"]))
+        self.deciding_until = time.perf_counter() + how["turns_within_s"]
         return [self._times.compare(problem, schedule, baseline) for schedule in schedules]
 
 
@@ -204,6 +209,7 @@ def test_no_schedule_keeps_the_compiler_busy_beyond_the_seconds(blur: Scheduling
     assert plan.measurements and stopwatch.compiling
     for now, end in stopwatch.compiling:
         assert end <= begin + seconds + 0.1 and end - now <= 0.1 * seconds + 1e-6  # longer than eight baselines take
+    assert stopwatch.deciding_until == pytest.approx(begin + seconds, abs=0.1)
     with MadeUpStopwatch() as stopwatch:
         tune(blur, RecordingTimer(stopwatch=stopwatch), measurements=8)
     assert not stopwatch.compiling  # equal numbers of measurements give equal plans, on a busy machine, too

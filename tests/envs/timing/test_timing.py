@@ -221,6 +221,9 @@ def test_each_turn_of_a_comparison_is_a_fresh_process(stopwatch: Stopwatch, monk
     comparison = stopwatch.compare(problem, trusted, None, rounds=3)
     assert len(starts) == 2 * 3
     assert min(len(comparison.a.samples_s), len(comparison.b.samples_s)) >= 3
+    del starts[:]
+    stopwatch.compare_all(problem, [trusted], None, precision=0.0, turns_within_s=0.0)
+    assert len(starts) == 2 * 6  # as many as an interval needs, although the time was over at once
 
 
 def test_the_interval_covers_the_median_as_often_as_it_says() -> None:
