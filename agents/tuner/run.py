@@ -159,10 +159,10 @@ class Run:
 
     def _left(self) -> float:
         """Seconds until the last comparison begins."""
-        seconds = self._budget.seconds
-        return math.inf if seconds is None else self._seconds_left() - self._reserve(seconds)
+        return self._seconds_left() - self._reserve()
 
     def _seconds_left(self) -> float:
+        """Seconds of the budget."""
         seconds = self._budget.seconds
         return math.inf if seconds is None else self._begin + seconds - time.perf_counter()
 
@@ -173,8 +173,11 @@ class Run:
         usual = _PATIENCE * len(batch) * self._baseline_compile_s
         return max(0.0, min(self._left(), max(_COMPILING * self._budget.seconds, usual)))
 
-    def _reserve(self, seconds: float) -> float:
+    def _reserve(self) -> float:
         """Seconds that the last comparison is going to take: as many turns as an interval needs."""
+        seconds = self._budget.seconds
+        if seconds is None:
+            return 0.0
         turns = [trial.comparison.a.run_s / SCREENING_ROUNDS for trial in self.trials.done[1:] if trial.speed > 0]
         needed = MIN_ROUNDS * (self._sizes.finalists + 1) * statistics.median(turns) if turns else 0.0
         return min(max(needed, _LEAST_OF_FINAL * seconds), _MOST_OF_FINAL * seconds)
