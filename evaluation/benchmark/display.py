@@ -30,8 +30,9 @@ def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool =
     check_free(folder)  # before a lock is left in it
     with FolderLock(folder):
         run = begin(folder, suite)
-        with _Display(run, kept_results(run, retry=retry, edited=edited)) as display:
-            run_missing(run, workers=workers, retry=retry, edited=edited, on_cell=display.cell)
+        kept = kept_results(run, retry=retry, edited=edited)
+        with _Display(run, kept) as display:
+            run_missing(run, kept, workers=workers, on_cell=display.cell)
             run = Run(folder)
             time_missing(run, display.timing)
     run = Run(folder)

@@ -18,19 +18,17 @@ OnCell = Callable[[Cell, CellResult, float], None]
 
 def run_missing(
     run: Run,
+    kept: Mapping[str, CellResult],
     *,
     workers: Workers = 1,
-    retry: bool = False,
-    edited: bool = False,
     on_cell: OnCell = lambda *_: None,
 ) -> None:
-    """Run the cells that have no result yet, and write each result as soon as it is there.
+    """Run the cells that have no result to be kept, and write each result as soon as it is there.
 
     Args:
         run: of a folder.
+        kept: results that are not made again, see `kept_results`.
         workers: cells that run at a time.
-        retry: run also those that have failed.
-        edited: run also those of agents whose files have been edited since.
         on_cell: see `OnCell`; called from this thread.
 
     Raises:
@@ -40,22 +38,21 @@ def run_missing(
             `OneProblem`.
     """
     one_problem = OneProblem(run.path)
-    results = kept_results(run, retry=retry, edited=edited)
-    missing = {name: cell for name, cell in run.cells.items() if name not in results}
+    missing = {name: cell for name, cell in run.cells.items() if name not in kept}
     if not missing:
         return
-    for name, result in results.items():
+    for name, result in kept.items():
         one_problem.add(name, result)
     baselines: dict[str, str] = {}
     for name, cell in run.cells.items():
         if cell.agent == run.suite.baseline:
             baselines.setdefault(cell.pipeline, name)
-    outlook = _Outlook(run, results)
+    outlook = _Outlook(run, kept)
     lanes = lanes_for(workers, run.suite)
     try:
         for name, cell in missing.items():
             baseline = baselines[cell.pipeline] if cell.budget is not None and cell.budget.needs_baseline else None
-            lanes.submit(name, cell, None if baseline is None else results.get(baseline, baseline))
+            lanes.submit(name, cell, None if baseline is None else kept.get(baseline, baseline))
         for name, attempt in lanes.completed():
             one_problem.add(name, attempt.result)
             attempt.result.save(run.path / name)
@@ -66,7 +63,13 @@ def run_missing(
 
 
 def kept_results(run: Run, *, retry: bool, edited: bool) -> dict[str, CellResult]:
-    """The results that are not made again; see `run_missing`."""
+    """The results that are not made again.
+
+    Args:
+        run: of a folder.
+        retry: leave out those that have failed.
+        edited: leave out those of agents whose files have been edited since.
+    """
     results = run.results()
     outdated = outdated_results(run, results) if edited else set()
     return {name: result for name, result in results.items() if not (retry and result.failure) and name not in outdated}
@@ -83,7 +86,7 @@ def outdated_results(run: Run, results: Mapping[str, CellResult]) -> set[str]:
 class _Outlook:
     """How long the rest will take: as long as the same agent took so far, or else all of them."""
 
-    def __init__(self, run: Run, results: dict[str, CellResult]) -> None:
+    def __init__(self, run: Run, results: Mapping[str, CellResult]) -> None:
         self._cells = run.cells
         self._done = set(results)
         self._took: dict[str, list[float]] = {}
