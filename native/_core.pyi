@@ -1810,6 +1810,7 @@ class PolicyNetwork(_Value):
         loops: int = 8,
         use_stage_features: bool = True,
         use_edge_features: bool = True,
+        use_demands: bool = True,
         instruction_set: InstructionSet | None = None,
     ) -> None:
         """Take weights by the names and shapes of the network in torch; None is the machine's best instruction set.

@@ -42,7 +42,7 @@ def random_replay(rng: np.random.Generator, stages: int, states: int) -> dict[st
         "num_legal": (counts + 5).astype(np.int32),
         "taken": rng.integers(0, counts).astype(np.int32),
         "offsets": offsets,
-        "decisions": rng.uniform(0, 10, (offsets[-1], 42)).astype(np.float32),
+        "decisions": rng.uniform(0, 10, (offsets[-1], 29 + 3 * 8)).astype(np.float32),
         "decision_stage": rng.integers(-1, stages, offsets[-1]).astype(np.int32),
         "decision_features": rng.uniform(-5, 20, (offsets[-1], 43)).astype(np.float32),
         "costs": rng.exponential(1, offsets[-1]),
@@ -55,8 +55,8 @@ def padded(
     """A state as an observation of `HalideSchedule` shows it, in a room of this size."""
     first, end = replay["offsets"][row : row + 2]
     shown, count = replay["decisions"][first:end], len(problem["stage_features"])
-    descriptors = np.zeros((end - first, 18 + 3 * loops), np.float32)
-    descriptors[:, :11], descriptors[:, -7:] = shown[:, :11], shown[:, -7:]
+    descriptors = np.zeros((end - first, 29 + 3 * loops), np.float32)
+    descriptors[:, :11], descriptors[:, -18:] = shown[:, :11], shown[:, -18:]
     for i in range(3):
         descriptors[:, 11 + i * loops : 19 + i * loops] = shown[:, 11 + 8 * i : 19 + 8 * i]
     deciding = np.zeros(count, np.int8)

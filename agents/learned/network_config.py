@@ -18,6 +18,7 @@ class NetworkConfig:
         loops: innermost loops of a level whose trip counts the descriptor of a decision shows.
         use_stage_features: whether it sees the sizes and flags of stages.
         use_edge_features: whether it sees calls, footprints and strides of edges.
+        use_demands: whether it sees how much of a Func, and how often, a decision makes needed.
     """
 
     width: int = 64
@@ -25,6 +26,7 @@ class NetworkConfig:
     loops: int = 8
     use_stage_features: bool = True
     use_edge_features: bool = True
+    use_demands: bool = True
 
     def __post_init__(self) -> None:
         check_at_least(16, 512, width=self.width)

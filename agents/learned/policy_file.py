@@ -29,6 +29,8 @@ OBSERVATION_VERSION = 1
 _KIND = "halidegym policy"
 _METADATA = "metadata"
 _MAX_BYTES = 1 << 28
+#: What files do not tell that are older than the setting.
+_BEFORE = {"use_demands": False}
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def load_policy_file(path: str | Path) -> PolicyFile:
         ) from error
     metadata = _metadata(path, arrays.pop(_METADATA, None))
     try:
-        config = checked_fields(NetworkConfig(**metadata["network"]))
+        config = checked_fields(NetworkConfig(**_BEFORE | metadata["network"]))
         policy = PolicyFile(config, arrays, metadata["training"])
         policy.network()
         return policy

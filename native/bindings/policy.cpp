@@ -22,14 +22,15 @@ using WeightArray = py::array_t<float, py::array::c_style | py::array::forcecast
 
 std::shared_ptr<PolicyNetwork> make_network(const std::map<std::string, WeightArray> &arrays, int width, int rounds,
                                             int loops, bool use_stage_features, bool use_edge_features,
-                                            std::optional<InstructionSet> instruction_set) {
+                                            bool use_demands, std::optional<InstructionSet> instruction_set) {
     std::vector<NamedArray> named;
     for (const auto &[name, array] : arrays) {
         named.push_back(
             {name, {array.shape(), array.shape() + array.ndim()}, {array.data(), static_cast<size_t>(array.size())}});
     }
-    return std::make_shared<PolicyNetwork>(PolicyConfig{width, rounds, loops, use_stage_features, use_edge_features},
-                                           named, instruction_set.value_or(available_instruction_sets().back()));
+    return std::make_shared<PolicyNetwork>(
+        PolicyConfig{width, rounds, loops, use_stage_features, use_edge_features, use_demands}, named,
+        instruction_set.value_or(available_instruction_sets().back()));
 }
 
 std::vector<Decision> chosen(const BoundExpansion &expansion, const std::optional<std::vector<int64_t>> &actions) {
@@ -92,7 +93,8 @@ void bind_policy(py::module_ &m) {
     network.def(py::init(&make_network), py::arg("arrays"), py::kw_only(), py::arg("width") = defaults.width,
                 py::arg("rounds") = defaults.rounds, py::arg("loops") = defaults.loops,
                 py::arg("use_stage_features") = defaults.use_stage_features,
-                py::arg("use_edge_features") = defaults.use_edge_features, py::arg("instruction_set") = py::none());
+                py::arg("use_edge_features") = defaults.use_edge_features,
+                py::arg("use_demands") = defaults.use_demands, py::arg("instruction_set") = py::none());
     def_copies(network);
     py::class_<Policy, std::shared_ptr<Policy>> policy(
         m, "Policy", "A network on one problem, whose encoding it keeps; an immutable value.");

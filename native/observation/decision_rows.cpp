@@ -16,6 +16,27 @@ namespace {
 // Among the decisions that follow the last twin.
 constexpr size_t farthest_twin = 4;
 
+// Of storage, whose extents a row shows.
+constexpr int max_dimensions = 4;
+
+// Places among the columns of demands.
+enum Demanded : size_t {
+    along_vectors = max_dimensions,
+    times,
+    points,
+    bytes,
+    redundancy,
+    points_inside,
+    redundancy_inside,
+    num_demanded
+};
+static_assert(num_demanded == DecisionRows::num_demands);
+
+bool slides(const Decision &decision) {
+    using Kind = Decision::Kind;
+    return decision.kind == Kind::StoreAtLevel || decision.kind == Kind::StoreAtLevelSplit;
+}
+
 bool is_at_tile(const Decision &decision) {
     using Kind = Decision::Kind;
     return decision.kind == Kind::ComputeAtTile || decision.kind == Kind::StoreAtTile ||
@@ -34,7 +55,9 @@ public:
     Writer(Expansion &expansion, std::span<const Decision> decisions, int loops, std::span<float> rows,
            std::span<int32_t> stages)
         : loops_(static_cast<size_t>(loops)), columns_(static_cast<size_t>(DecisionRows::columns(loops))),
-          expansion_(expansion), decisions_(decisions), rows_(rows), stages_(stages), site_row_(columns_) {}
+          expansion_(expansion), decisions_(decisions), rows_(rows), stages_(stages), site_row_(columns_),
+          func_(expansion.state().next_func()),
+          points_at_root_(static_cast<double>(expansion.state().nest()->regions->of(func_.id).volume_computed())) {}
 
     // Of the decision at `index` and, if they are at hand, of some that follow; returns of how many.
     size_t write(size_t index);
@@ -44,6 +67,7 @@ private:
     struct Site {
         int depth;
         bool is_tile;
+        bool slides;
         uint32_t tile;
         friend bool operator==(const Site &, const Site &) = default;
     };
@@ -52,11 +76,15 @@ private:
     bool are_twins(size_t a, size_t b) const;
     void write_placement(const Decision &decision, float *row);
     void write_tasks(const Decision &decision, float *row);
+    void write_calls(float *row) const;
+    void write_demands(const Placements::Demands &demands, float *row) const;
+    void write_vector_dim(uint8_t vector_dim, float *row) const;
     void write_trips(const Extents &trips, float *out) const;
     void go_to_site(const Decision &decision);
     Extents inner_tile(const Decision &decision);
     float *trips_of(float *row) const { return row + DecisionRows::num_kinds + DecisionRows::num_scalars; }
     float *sums_of(float *row) const { return trips_of(row) + 3 * loops_; }
+    float *demands_of(float *row) const { return sums_of(row) + DecisionRows::num_sums; }
 
     size_t loops_;
     size_t columns_;
@@ -69,6 +97,8 @@ private:
     std::optional<Site> site_;
     int32_t site_stage_ = -1;
     std::vector<float> site_row_;  // what its decisions have in common
+    const Node &func_;             // that is decided on
+    double points_at_root_;        // that are computed of it there
     Extents inner_trips_;          // of the inner half
 };
 
@@ -86,6 +116,8 @@ size_t Writer::write(size_t index) {
         stages_[index] = -1;
         if (decision.kind == Decision::Kind::Parallelize) {
             write_tasks(decision, row);
+        } else if (decision.kind == Decision::Kind::Inline) {
+            write_calls(row);
         }
     }
     row[static_cast<size_t>(decision.kind)] = 1;
@@ -114,7 +146,7 @@ size_t Writer::copy_twins(size_t index) {
     std::copy_n(&stages_[first], count, &stages_[index]);
     float *rows = std::copy_n(&rows_[first * columns_], count * columns_, &rows_[index * columns_]) - count * columns_;
     for (size_t i = 0; i < count; i++) {
-        rows[i * columns_ + DecisionRows::num_kinds + 1] = static_cast<float>(vector_dim + 1);
+        write_vector_dim(vector_dim, rows + i * columns_);
     }
     twin_ = first + count;
     return count;
@@ -130,7 +162,7 @@ bool Writer::are_twins(size_t a, size_t b) const {
 void Writer::write_placement(const Decision &decision, float *row) {
     go_to_site(decision);
     std::ranges::copy(site_row_, row);
-    row[DecisionRows::num_kinds + 1] = static_cast<float>(decision.vector_dim + 1);
+    write_vector_dim(decision.vector_dim, row);
     const Extents inner = inner_tile(decision);
     if (!inner.empty()) {
         write_trips(inner, trips_of(row) + 2 * loops_);
@@ -154,6 +186,38 @@ void Writer::write_tasks(const Decision &decision, float *row) {
     sums[6] = static_cast<float>(std::ceil(per_core) - per_core);
 }
 
+void Writer::write_calls(float *row) const {
+    float *demands = demands_of(row);
+    const auto calls = static_cast<double>(expansion_.inline_calls());
+    demands[times] = scaled_size(calls);
+    demands[points] = scaled_trips(1);
+    demands[bytes] = scaled_trips(func_.bytes_per_point);
+    demands[redundancy] = log2_ratio(calls, points_at_root_);
+}
+
+void Writer::write_demands(const Placements::Demands &needed, float *row) const {
+    float *demands = demands_of(row);
+    const auto [stored, inside] = needed;
+    const auto computed = stored.bound->computed();
+    for (size_t d = 0; d < std::min<size_t>(computed.size(), max_dimensions); d++) {
+        demands[d] = scaled_trips(computed[d].extent());
+    }
+    const auto stored_points = static_cast<double>(stored.bound->volume_computed());
+    const auto inside_points = static_cast<double>(inside.bound->volume_computed());
+    demands[times] = scaled_size(static_cast<double>(stored.times));
+    demands[points] = scaled_size(stored_points);
+    demands[bytes] = scaled_size(stored_points * static_cast<double>(func_.bytes_per_point));
+    demands[redundancy] = log2_ratio(stored_points * static_cast<double>(stored.times), points_at_root_);
+    demands[points_inside] = scaled_size(inside_points);
+    demands[redundancy_inside] = log2_ratio(inside_points * static_cast<double>(inside.times), points_at_root_);
+}
+
+void Writer::write_vector_dim(uint8_t vector_dim, float *row) const {
+    row[DecisionRows::num_kinds + 1] = static_cast<float>(vector_dim + 1);
+    float *demands = demands_of(row);
+    demands[along_vectors] = vector_dim < max_dimensions ? demands[vector_dim] : 0.0f;
+}
+
 void Writer::write_trips(const Extents &trips, float *out) const {
     const auto count = std::min(static_cast<size_t>(trips.size()), loops_);
     for (size_t i = 0; i < count; i++) {
@@ -163,7 +227,7 @@ void Writer::write_trips(const Extents &trips, float *out) const {
 
 void Writer::go_to_site(const Decision &decision) {
     const bool is_tile = is_at_tile(decision);
-    const Site site{decision.depth, is_tile, is_tile ? decision.tile : 0};
+    const Site site{decision.depth, is_tile, slides(decision), is_tile ? decision.tile : 0};
     if (site_ == site) {
         return;
     }
@@ -178,8 +242,9 @@ void Writer::go_to_site(const Decision &decision) {
         sums[0] = scaled_product(level.size);
         site_stage_ = level.stage;
     }
+    Extents outer;
     if (is_tile) {
-        const Extents outer = expansion_.outer_tile(decision);
+        outer = expansion_.outer_tile(decision);
         inner_trips_ = inner_trips(level.size, outer);
         write_trips(outer, outer_trips);
         sums[1] = scaled_product(outer);
@@ -188,6 +253,7 @@ void Writer::go_to_site(const Decision &decision) {
         std::fill_n(outer_trips, loops_, 0.0f);
         sums[1] = sums[4] = 0;
     }
+    write_demands(expansion_.demands(decision, outer, inner_trips_), row);
     site_ = site;
 }
 
@@ -201,6 +267,9 @@ Extents Writer::inner_tile(const Decision &decision) {
 void DecisionRows::describe(Expansion &expansion, std::span<const Decision> decisions, int loops) {
     rows.resize(decisions.size() * static_cast<size_t>(columns(loops)));
     stages.resize(decisions.size());
+    if (decisions.empty()) {
+        return;  // of a complete state, say, which decides on no Func
+    }
     Writer writer(expansion, decisions, loops, rows, stages);
     for (size_t i = 0; i < decisions.size();) {
         i += writer.write(i);

@@ -23,11 +23,22 @@ namespace halidegym {
 //        +4      iterations of the inner half of the first split, or of a task of the Func's pure stage
 //        +5      log2(tasks / cores), of either sign; 0 where there are no tasks
 //        +6      share of the cores that has no task in the last round of tasks, 0 to 1
+// What the Func is needed for, as the limits on redundant work know it. Of a placement, in the body in which the Func
+// is stored; of inlining, at each call:
+//   18+3L to +3  extents of the region computed of it each time, of the first four storage dimensions; log2(1 + n)
+//        +4      that of the dimension that is vectorized
+//        +5      times that this happens, +6 points computed each time, +7 their bytes; log2(1 + n)
+//        +8      log2(points in all / points of the region computed of it at the root): redundant work
+// and of a placement, in the body inside: the inner half of the first split, or the level that a window slides in:
+//        +9      points each time, log2(1 + n)
+//        +10     log2(points in all / points at the root)
 struct DecisionRows {
     static constexpr int num_kinds = static_cast<int>(Decision::Kind::Parallelize) + 1;
-    static constexpr int num_scalars = 2;  // after the kinds
-    static constexpr int num_sums = 7;     // after the trip counts
-    static constexpr int columns(int loops) { return num_kinds + num_scalars + 3 * loops + num_sums; }
+    static constexpr int num_scalars = 2;   // after the kinds
+    static constexpr int num_sums = 7;      // after the trip counts
+    static constexpr int num_demands = 11;  // after the sums
+    static constexpr int columns_before_demands(int loops) { return num_kinds + num_scalars + 3 * loops + num_sums; }
+    static constexpr int columns(int loops) { return columns_before_demands(loops) + num_demands; }
 
     DecisionRows() = default;
     DecisionRows(Expansion &expansion, std::span<const Decision> decisions, int loops) {

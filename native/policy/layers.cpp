@@ -137,7 +137,8 @@ RoundLayers round_layers(ArrayReader &arrays, const std::string &name, const Pol
 
 HeadLayers head_layers(ArrayReader &arrays, const std::string &name, const PolicyConfig &config, bool reads_children) {
     const auto width = static_cast<size_t>(config.width);
-    const auto columns = static_cast<size_t>(DecisionRows::columns(config.loops));
+    const auto columns = static_cast<size_t>(config.use_demands ? DecisionRows::columns(config.loops)
+                                                                : DecisionRows::columns_before_demands(config.loops));
     constexpr size_t child_inputs = num_child_features - first_child_feature;
     return {.descriptor = scaled_by(row_scale, arrays.layer(name + ".descriptor", columns, width)),
             .stage = arrays.layer(name + ".stage", width, width, false),

@@ -55,6 +55,7 @@ struct PolicyConfig {
     int loops = 8;   // whose trip counts the descriptor of a decision shows
     bool use_stage_features = true;
     bool use_edge_features = true;
+    bool use_demands = true;  // of decisions
 };
 
 struct NamedArray {

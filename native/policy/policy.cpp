@@ -106,7 +106,7 @@ std::span<const float> Policy::logits(const HeadLayers &head, std::span<const fl
                                       std::span<const Decision> decisions, std::span<const float> children,
                                       Scratch &scratch) const {
     const size_t width = network_->width();
-    const size_t columns = head.descriptor.inputs;
+    const auto columns = static_cast<size_t>(DecisionRows::columns(network_->config().loops));
     write_context(expansion.state(), scratch);
     scratch.start_ = head.descriptor.bias;
     network_->add(head.context, scratch.context_, scratch.start_);
@@ -128,8 +128,8 @@ std::span<const float> Policy::logits(const HeadLayers &head, std::span<const fl
             const size_t from = first * num_child_features + first_child_feature;
             network_->add(head.child, children.subspan(from), num_child_features, scratch.first_);
         }
-        network_->add(head.descriptor, std::span(scratch.decisions_.rows).subspan(first * columns), scratch.first_,
-                      Activation::Relu);
+        network_->add(head.descriptor, std::span(scratch.decisions_.rows).subspan(first * columns), columns,
+                      scratch.first_, Activation::Relu);
         network_->add(head.hidden, scratch.first_, scratch.second_, Activation::Relu);
         network_->add(head.logit, scratch.second_, std::span(scratch.logits_).subspan(first, count));
     }

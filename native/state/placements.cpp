@@ -75,6 +75,28 @@ const RegionsRef &Placements::tile_regions(int depth, size_t index, const Extent
     return tile.regions;
 }
 
+Placements::Demands Placements::demands(const Decision &decision, const Extents &outer, const Extents &inner) {
+    const auto in_body = [&](int depth) {
+        const Step &at = step(depth);
+        return Demand{&at.level->regions->of(func_->id), at.instances};
+    };
+    const int depth = decision.depth;
+    switch (decision.kind) {
+    case Decision::Kind::StoreAtLevel:
+    case Decision::Kind::StoreAtLevelSplit:
+        return {in_body(depth), in_body(depth + 1)};
+    case Decision::Kind::ComputeAtTile:
+    case Decision::Kind::StoreAtTile:
+    case Decision::Kind::StoreAtTileSplit: {
+        const int64_t times = step(depth - 1).instances * outer.product();
+        return {{&tile_regions(depth, place_of_tile(decision), outer)->of(func_->id), times},
+                {in_body(depth).bound, times * inner.product()}};
+    }
+    default:
+        return {in_body(depth), in_body(depth)};
+    }
+}
+
 // Whatever would need to know the region of a tiling is left to the test of the candidate.
 const Placements::Candidates &Placements::candidates() {
     if (candidates_) {

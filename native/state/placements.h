@@ -44,6 +44,19 @@ public:
     // The nest that an option leads to.
     LevelRef build(NestMaker &make, const Decision &decision);
 
+    // What an option asks of the Func, as the limits on redundant work know it without a nest of its own.
+    struct Demand {
+        const Bound *bound;  // each time
+        int64_t times;       // that the body runs in which it is needed
+    };
+    struct Demands {
+        Demand stored;  // where the Func is stored
+        Demand inside;  // in the level inside of that which calls it: the inner half of a tiling, the level that a
+                        // window slides in; the same again where there is none
+    };
+    // Given what the tuples of a tiling stand for.
+    Demands demands(const Decision &decision, const Extents &outer, const Extents &inner);
+
     // What the fields of a decision stand for.
     const Level &level(int depth) { return *step(depth).level; }
     Extents outer_tile(const Decision &decision);

@@ -35,6 +35,12 @@ void count_inline_calls(const Problem &problem, const Level &level, const Node &
     }
 }
 
+InlineCalls count_inline_calls(const Problem &problem, const Level &root, const Node &func) {
+    InlineCalls calls;
+    count_inline_calls(problem, root, func, 1, calls);
+    return calls;
+}
+
 }  // namespace
 
 State::State(SpaceRef space) : space_(std::move(space)), nest_(space_->empty_nest) {}
@@ -242,8 +248,7 @@ bool Expansion::find_may_inline() {
 bool Expansion::inlining_is_accepted() {
     const Space &space = state_.space();
     const Node &func = state_.next_func();
-    InlineCalls calls;
-    count_inline_calls(*space.problem, *state_.nest(), func, 1, calls);
+    const InlineCalls calls = count_inline_calls(*space.problem, *state_.nest(), func);
     if (calls.largest > max_inlined_calls ||
         static_cast<double>(calls.total) > space.points_limit[static_cast<size_t>(func.first_stage)]) {
         return false;
@@ -332,6 +337,10 @@ Extents Expansion::inner_tile(const Decision &decision) {
 
 Extents Expansion::tasks(const Decision &decision) const {
     return decision.kind == Decision::Kind::Parallelize ? parallel_option(decision).tasks : Extents{};
+}
+
+int64_t Expansion::inline_calls() const {
+    return count_inline_calls(*state_.space().problem, *state_.nest(), state_.next_func()).total;
 }
 
 const Level *Expansion::level(const Decision &decision) {

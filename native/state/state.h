@@ -120,6 +120,12 @@ public:
     Extents tasks(const Decision &decision) const;
     // The level that a placement refers to; null for other kinds.
     const Level *level(const Decision &decision);
+    // What a placement asks of the Func, given the halves of its tiling, if it has one.
+    Placements::Demands demands(const Decision &decision, const Extents &outer, const Extents &inner) {
+        return placements_.value().demands(decision, outer, inner);
+    }
+    // How often the Func is called if it is inlined.
+    int64_t inline_calls() const;
 
 private:
     // Whether the nests of placements need not be looked at to tell if they are legal.

@@ -44,7 +44,7 @@ def test_descriptors_tell_decisions_apart_and_match_their_description() -> None:
             count, expansion = info["num_legal_decisions"], env.state.expand()
             table = env.tables(observation)["decisions"]
             rows = table[:count]
-            assert table.shape == (1024, 18 + 3 * loops)
+            assert table.shape == (1024, 29 + 3 * loops)
             assert len(np.unique(rows, axis=0)) == count
             assert not table[count:].any()
             for k, row in enumerate(rows):

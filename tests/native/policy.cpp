@@ -39,7 +39,8 @@ Shapes shapes_of(const PolicyConfig &config) {
     }
     add_layer(shapes, "context_layer", 7 * width + 3, width);
     for (const std::string head : {"blind", "child_reading"}) {
-        add_layer(shapes, head + ".descriptor", 18 + 3 * static_cast<size_t>(config.loops), width);
+        add_layer(shapes, head + ".descriptor", (config.use_demands ? 29 : 18) + 3 * static_cast<size_t>(config.loops),
+                  width);
         add_layer(shapes, head + ".stage", width, width, false);
         add_layer(shapes, head + ".context", width, width, false);
         add_layer(shapes, head + ".hidden", width, width);
@@ -173,7 +174,8 @@ void test_what_is_refused() {
 
 int main() {
     test_states("blur", blur_problem(8, 8), {});
-    test_states("matrix product", matrix_product_problem(8), {.width = 48, .rounds = 1, .use_edge_features = false});
+    test_states("matrix product", matrix_product_problem(8),
+                {.width = 48, .rounds = 1, .use_edge_features = false, .use_demands = false});
     test_states("histogram", histogram_problem(8), {.loops = 2, .use_stage_features = false});
     test_what_is_refused();
     return failures == 0 ? 0 : 1;

@@ -196,7 +196,7 @@ def check_decision(row: np.ndarray, about: dict[str, Any], cores: int, loops: in
         expected = np.zeros(loops, np.float32)
         expected[: len(trips)] = np.log2(1 + np.array(trips[:loops]))
         np.testing.assert_allclose(row[11 + part * loops : 11 + (part + 1) * loops], expected, rtol=1e-6)
-    sums = row[11 + 3 * loops :]
+    sums = row[11 + 3 * loops : 18 + 3 * loops]
     np.testing.assert_allclose(sums[1], log2_1p(math.prod(outer)) if outer else 0, rtol=1e-6)
     np.testing.assert_allclose(sums[2], log2_1p(math.prod(inner)) if inner else 0, rtol=1e-6)
     assert sums[3] == bool(inner)
@@ -231,6 +231,67 @@ def test_all_decisions_are_described() -> None:
                 met += 1
             state = expansion.child(action)
     assert seen >= set(KINDS) - {"pass", "store_at_level_split"}
+
+
+@pytest.mark.parametrize("name", ["harris", "unsharp", "bilateral_grid", "iir_blur"])
+def test_demands_are_what_the_features_of_the_children_say(name: str) -> None:
+    """Without a look at the children: their features are the oracle alone."""
+    space, seen = Rules().space(load(name)), set[str]()
+    for seed in range(3):
+        draw, actions = random.Random(seed), random_actions(space, seed)
+        rows = _core.replay_rows(space, actions, candidates=10**6)
+        state, met = space.initial_state(), 0
+        for action in actions:
+            expansion = state.expand()
+            if len(expansion) > 1:
+                first, begin = rows["deciding"][met][0], rows["offsets"][met]
+                for k in draw.sample(range(len(expansion)), min(25, len(expansion))):
+                    stages, table = expansion.child_features(k)
+                    check_demands(
+                        rows["decisions"][begin + k][18 + 3 * 8 :],
+                        expansion.describe(k),
+                        table[stages.tolist().index(first)],
+                    )
+                    seen.add(expansion.describe(k)["kind"])
+                met += 1
+            state = expansion.child(action)
+    assert seen >= {"compute_at_level", "compute_at_tile", "parallelize"}
+
+
+# Places among the schedule features.
+NUM_REALIZATIONS, POINTS_PER_REALIZATION, POINTS_PER_PRODUCTION, POINTS_TOTAL, POINTS_MINIMUM = 0, 2, 3, 4, 5
+BYTES_AT_REALIZATION = 11
+
+
+def check_demands(row: np.ndarray, about: dict[str, Any], features: np.ndarray) -> None:
+    extents, along_vectors, sizes, redundancy, inside = row[:4], row[4], row[5:8], row[8], row[9:]
+    if about["kind"] == "parallelize":
+        assert not row.any()
+        return
+    if about["kind"] == "inline":
+        assert not extents.any() and not along_vectors and not inside.any()
+        assert sizes[1] == 1  # log2(1 + 1)
+        return
+    told = features[[NUM_REALIZATIONS, POINTS_PER_REALIZATION, BYTES_AT_REALIZATION]]
+    np.testing.assert_allclose(sizes, np.log2(1 + told), rtol=1e-6)
+    np.testing.assert_allclose(redundancy, np.log2(features[POINTS_TOTAL] / features[POINTS_MINIMUM]), atol=1e-5)
+    np.testing.assert_allclose(np.prod(np.exp2(extents[extents > 0].astype(float)) - 1), told[1], rtol=1e-4)
+    assert along_vectors == extents[about["vector_dim"]]
+    points, redundancy_inside = inside
+    if about["kind"] == "compute_at_level":
+        assert points == sizes[1] and redundancy_inside == redundancy
+    if about["kind"] == "store_at_tile":
+        # The inner half computes whole vectors.
+        assert np.exp2(points) - 1 <= features[POINTS_PER_PRODUCTION] * (1 + 1e-5)
+
+
+def test_inlining_demands_a_point_at_each_call() -> None:
+    """Of the horizontal blur, which the vertical one calls three times for each of 2048 x 2048 points, two rows more."""
+    rows = _core.replay_rows(Rules().space(load("blur")), plan_of("blur").actions, candidates=10**6)
+    inlined = rows["decisions"][rows["decisions"][:, KINDS.index("inline")] == 1][0, 18 + 3 * 8 :]
+    calls, points = 3 * 2048 * 2048, 2048 * 2050
+    expected = [0] * 5 + [np.log2(1 + calls), 1, np.log2(1 + 4), np.log2(calls / points), 0, 0]
+    np.testing.assert_allclose(inlined, expected, rtol=1e-6)
 
 
 def test_places_follow_the_decisions() -> None:
@@ -340,8 +401,8 @@ def test_candidates_are_equally_likely() -> None:
 
 def test_fewer_loops_leave_the_products() -> None:
     few, many = replay("conv_layer", loops=2), replay("conv_layer", loops=8)
-    assert few["decisions"].shape[1] == 18 + 3 * 2
-    assert np.array_equal(few["decisions"][:, -7:], many["decisions"][:, -7:])
+    assert few["decisions"].shape[1] == 29 + 3 * 2
+    assert np.array_equal(few["decisions"][:, 11 + 3 * 2 :], many["decisions"][:, 11 + 3 * 8 :])
     for part in range(3):
         begin = 11 + part * 8
         kept = many["decisions"][:, begin : begin + 2]
@@ -352,7 +413,7 @@ def test_fewer_loops_leave_the_products() -> None:
 def test_a_partial_plan_and_an_empty_one() -> None:
     space = Rules().space(load("harris"))
     empty = _core.replay_rows(space, [], child_features=True)
-    assert empty["decisions"].shape == (0, 42)
+    assert empty["decisions"].shape == (0, 29 + 3 * 8)
     assert empty["offsets"].tolist() == [0]
     assert empty["places"].shape == (0, len(load("harris").stages))
     actions = plan_of("harris").actions

@@ -15,6 +15,7 @@ class NetworkSettings(Settings):
     loops: int = pydantic.Field(default=8, ge=1, le=16)
     use_stage_features: bool = True
     use_edge_features: bool = True
+    use_demands: bool = True
 
 
 class OptimizerSettings(Settings):

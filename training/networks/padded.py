@@ -27,7 +27,7 @@ from halidegym.training.networks.network import (
 )
 
 #: Columns of a descriptor before and after the trip counts.
-_HEAD, _SUMS = 11, 7
+_HEAD, _TAIL = 11, descriptor_size(0) - 11
 #: Of what does not change during an episode, and tells problems apart.
 _OF_PROBLEM = ("algorithm_features", "stage_features", "stage_mask", "edges", "edge_features")
 
@@ -147,12 +147,12 @@ def _decisions(observation: Mapping[str, Tensor], first: Tensor, loops: int) -> 
 
 def with_loops(rows: Tensor, loops: int) -> Tensor:
     """Descriptors with trip counts of so many loops, the innermost ones; 0 where the rows have no more."""
-    given = (rows.shape[1] - _HEAD - _SUMS) // 3
+    given = (rows.shape[1] - _HEAD - _TAIL) // 3
     if given == loops:
         return rows
     shown = min(given, loops)
     trips = rows.new_zeros(len(rows), 3, loops)
-    trips[:, :, :shown] = rows[:, _HEAD:-_SUMS].reshape(len(rows), 3, given)[:, :, :shown]
-    converted = torch.cat([rows[:, :_HEAD], trips.flatten(1), rows[:, -_SUMS:]], 1)
+    trips[:, :, :shown] = rows[:, _HEAD:-_TAIL].reshape(len(rows), 3, given)[:, :, :shown]
+    converted = torch.cat([rows[:, :_HEAD], trips.flatten(1), rows[:, -_TAIL:]], 1)
     assert converted.shape[1] == descriptor_size(loops)
     return converted

@@ -29,6 +29,7 @@ CONFIGS = [
     NetworkConfig(width=32, rounds=0),
     NetworkConfig(use_stage_features=False),
     NetworkConfig(use_edge_features=False),
+    NetworkConfig(use_demands=False),
 ]
 
 
