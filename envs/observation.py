@@ -50,7 +50,7 @@ those that move with one loop by a fixed stride:
 | 18 + 3 L to 21 + 3 L | log2 of the extents of what is computed of the Func each time that the body is run in which it is \
 stored, of the first four storage dimensions | 0 to 64 |
 | 22 + 3 L | that of the dimension that is vectorized | 0 to 64 |
-| 23 + 3 L to 25 + 3 L | log2 of the number of these times, of the points that are computed each time, of their bytes | 0 to 64 |
+| 23 + 3 L to 25 + 3 L | log2 of the number of these times, of the points computed each time, of their bytes | 0 to 64 |
 | 26 + 3 L | log2(points in all / points of the Func computed at the root), as it is: redundant work | -64 to 64 |
 | 27 + 3 L | log2 of the points each time in the body inside: the inner half of the first split, or the level that a \
 window slides in; the same again without one | 0 to 64 |

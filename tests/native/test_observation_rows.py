@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import random
 from itertools import pairwise
@@ -11,45 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-import pipelines_for_tests
-from halidegym.agents import BeamSearch
-from halidegym.agents.plan import Plan
 from halidegym.envs.pipelines.generated import name_of
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
-from halidegym.envs.sources import load_problem
 from halidegym.native import _core
-from oracle.builder_problem import AVX512
+from replays_for_tests import KINDS, load, plan_of, random_actions
 
 PIPELINES = ["harris", "conv_layer", "bilateral_grid", "iir_blur", name_of("train", 0), "hist", "several_updates"]
-KINDS = ["pass", "inline", "compute_at_level", "compute_at_tile", "store_at_tile", "store_at_tile_split"]
-KINDS += ["store_at_level", "store_at_level_split", "parallelize"]
-
-
-@functools.cache
-def load(name: str) -> SchedulingProblem:
-    source = pipelines_for_tests.ALL.get(name, name)
-    problem = load_problem(source, target=AVX512, parallelism=16)
-    assert isinstance(problem, SchedulingProblem)
-    return problem
-
-
-@functools.cache
-def plan_of(name: str) -> Plan:
-    return BeamSearch(beam_size=4).plan(load(name))
 
 
 def replay(name: str, **options: Any) -> dict[str, np.ndarray]:
     return _core.replay_rows(Rules().space(load(name)), plan_of(name).actions, **options)
-
-
-def random_actions(space: _core.Space, seed: int) -> list[int]:
-    """Now and then the first one, which inlines."""
-    draw, state, actions = random.Random(seed), space.initial_state(), []
-    while not state.is_complete:
-        actions.append(0 if draw.random() < 0.2 else draw.randrange(len(state.expand())))
-        state = state.apply(actions[-1])
-    return actions
 
 
 def log2_1p(count: float) -> float:
@@ -231,67 +202,6 @@ def test_all_decisions_are_described() -> None:
                 met += 1
             state = expansion.child(action)
     assert seen >= set(KINDS) - {"pass", "store_at_level_split"}
-
-
-@pytest.mark.parametrize("name", ["harris", "unsharp", "bilateral_grid", "iir_blur"])
-def test_demands_are_what_the_features_of_the_children_say(name: str) -> None:
-    """Without a look at the children: their features are the oracle alone."""
-    space, seen = Rules().space(load(name)), set[str]()
-    for seed in range(3):
-        draw, actions = random.Random(seed), random_actions(space, seed)
-        rows = _core.replay_rows(space, actions, candidates=10**6)
-        state, met = space.initial_state(), 0
-        for action in actions:
-            expansion = state.expand()
-            if len(expansion) > 1:
-                first, begin = rows["deciding"][met][0], rows["offsets"][met]
-                for k in draw.sample(range(len(expansion)), min(25, len(expansion))):
-                    stages, table = expansion.child_features(k)
-                    check_demands(
-                        rows["decisions"][begin + k][18 + 3 * 8 :],
-                        expansion.describe(k),
-                        table[stages.tolist().index(first)],
-                    )
-                    seen.add(expansion.describe(k)["kind"])
-                met += 1
-            state = expansion.child(action)
-    assert seen >= {"compute_at_level", "compute_at_tile", "parallelize"}
-
-
-# Places among the schedule features.
-NUM_REALIZATIONS, POINTS_PER_REALIZATION, POINTS_PER_PRODUCTION, POINTS_TOTAL, POINTS_MINIMUM = 0, 2, 3, 4, 5
-BYTES_AT_REALIZATION = 11
-
-
-def check_demands(row: np.ndarray, about: dict[str, Any], features: np.ndarray) -> None:
-    extents, along_vectors, sizes, redundancy, inside = row[:4], row[4], row[5:8], row[8], row[9:]
-    if about["kind"] == "parallelize":
-        assert not row.any()
-        return
-    if about["kind"] == "inline":
-        assert not extents.any() and not along_vectors and not inside.any()
-        assert sizes[1] == 1  # log2(1 + 1)
-        return
-    told = features[[NUM_REALIZATIONS, POINTS_PER_REALIZATION, BYTES_AT_REALIZATION]]
-    np.testing.assert_allclose(sizes, np.log2(1 + told), rtol=1e-6)
-    np.testing.assert_allclose(redundancy, np.log2(features[POINTS_TOTAL] / features[POINTS_MINIMUM]), atol=1e-5)
-    np.testing.assert_allclose(np.prod(np.exp2(extents[extents > 0].astype(float)) - 1), told[1], rtol=1e-4)
-    assert along_vectors == extents[about["vector_dim"]]
-    points, redundancy_inside = inside
-    if about["kind"] == "compute_at_level":
-        assert points == sizes[1] and redundancy_inside == redundancy
-    if about["kind"] == "store_at_tile":
-        # The inner half computes whole vectors.
-        assert np.exp2(points) - 1 <= features[POINTS_PER_PRODUCTION] * (1 + 1e-5)
-
-
-def test_inlining_demands_a_point_at_each_call() -> None:
-    """Of the horizontal blur, which the vertical one calls three times for each of 2048 x 2048 points, two rows more."""
-    rows = _core.replay_rows(Rules().space(load("blur")), plan_of("blur").actions, candidates=10**6)
-    inlined = rows["decisions"][rows["decisions"][:, KINDS.index("inline")] == 1][0, 18 + 3 * 8 :]
-    calls, points = 3 * 2048 * 2048, 2048 * 2050
-    expected = [0] * 5 + [np.log2(1 + calls), 1, np.log2(1 + 4), np.log2(calls / points), 0, 0]
-    np.testing.assert_allclose(inlined, expected, rtol=1e-6)
 
 
 def test_places_follow_the_decisions() -> None:

@@ -62,7 +62,9 @@ def assert_close(ours: NDArray[np.float32], theirs: torch.Tensor) -> None:
     np.testing.assert_allclose(ours, theirs.numpy(), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("config", [NetworkConfig(), NetworkConfig(32, 1, 3, False, False, False)], ids=["all", "parts"])
+@pytest.mark.parametrize(
+    "config", [NetworkConfig(), NetworkConfig(32, 1, 3, False, False, False)], ids=["all", "parts"]
+)
 @pytest.mark.parametrize("pipeline", [*pipelines.names("toy-v1"), "harris"])
 def test_native_logits_and_values_are_those_of_torch(pipeline: str, config: NetworkConfig) -> None:
     space, network = space_of(pipeline), random_network(config)
