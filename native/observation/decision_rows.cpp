@@ -188,11 +188,11 @@ void Writer::write_tasks(const Decision &decision, float *row) {
 
 void Writer::write_calls(float *row) const {
     float *demands = demands_of(row);
-    const auto calls = static_cast<double>(expansion_.inline_calls());
+    const int64_t calls = expansion_.inline_calls();
     demands[times] = scaled_size(calls);
     demands[points] = scaled_trips(1);
     demands[bytes] = scaled_trips(func_.bytes_per_point);
-    demands[redundancy] = log2_ratio(calls, points_at_root_);
+    demands[redundancy] = log2_ratio(static_cast<double>(calls), points_at_root_);
 }
 
 void Writer::write_demands(const Placements::Demands &needed, float *row) const {
@@ -204,11 +204,11 @@ void Writer::write_demands(const Placements::Demands &needed, float *row) const 
     }
     const auto stored_points = static_cast<double>(stored.bound->volume_computed());
     const auto inside_points = static_cast<double>(inside.bound->volume_computed());
-    demands[times] = scaled_size(static_cast<double>(stored.times));
-    demands[points] = scaled_size(stored_points);
-    demands[bytes] = scaled_size(stored_points * static_cast<double>(func_.bytes_per_point));
+    demands[times] = scaled_size(stored.times);
+    demands[points] = scaled_size(stored.bound->volume_computed());
+    demands[bytes] = scaled_size(stored.bound->volume_computed() * func_.bytes_per_point);
     demands[redundancy] = log2_ratio(stored_points * static_cast<double>(stored.times), points_at_root_);
-    demands[points_inside] = scaled_size(inside_points);
+    demands[points_inside] = scaled_size(inside.bound->volume_computed());
     demands[redundancy_inside] = log2_ratio(inside_points * static_cast<double>(inside.times), points_at_root_);
 }
 
