@@ -188,8 +188,8 @@ void Writer::write_tasks(const Decision &decision, float *row) {
 
 void Writer::write_calls(float *row) const {
     float *demands = demands_of(row);
-    const int64_t calls = expansion_.inline_calls();
-    demands[times] = scaled_size(calls);
+    const int64_t calls = expansion_.inline_calls().total;
+    demands[times] = scaled_trips(calls);
     demands[points] = scaled_trips(1);
     demands[bytes] = scaled_trips(func_.bytes_per_point);
     demands[redundancy] = log2_ratio(static_cast<double>(calls), points_at_root_);
@@ -202,14 +202,15 @@ void Writer::write_demands(const Placements::Demands &needed, float *row) const 
     for (size_t d = 0; d < std::min<size_t>(computed.size(), max_dimensions); d++) {
         demands[d] = scaled_trips(computed[d].extent());
     }
-    const auto stored_points = static_cast<double>(stored.bound->volume_computed());
-    const auto inside_points = static_cast<double>(inside.bound->volume_computed());
-    demands[times] = scaled_size(stored.times);
-    demands[points] = scaled_size(stored.bound->volume_computed());
-    demands[bytes] = scaled_size(stored.bound->volume_computed() * func_.bytes_per_point);
-    demands[redundancy] = log2_ratio(stored_points * static_cast<double>(stored.times), points_at_root_);
-    demands[points_inside] = scaled_size(inside.bound->volume_computed());
-    demands[redundancy_inside] = log2_ratio(inside_points * static_cast<double>(inside.times), points_at_root_);
+    const auto in_all = [](const Placements::Demand &demand) {
+        return static_cast<double>(demand.bound->volume_computed()) * static_cast<double>(demand.times);
+    };
+    demands[times] = scaled_trips(stored.times);
+    demands[points] = scaled_trips(stored.bound->volume_computed());
+    demands[bytes] = scaled_trips(stored.bound->volume_computed() * func_.bytes_per_point);
+    demands[redundancy] = log2_ratio(in_all(stored), points_at_root_);
+    demands[points_inside] = scaled_trips(inside.bound->volume_computed());
+    demands[redundancy_inside] = log2_ratio(in_all(inside), points_at_root_);
 }
 
 void Writer::write_vector_dim(uint8_t vector_dim, float *row) const {

@@ -42,20 +42,9 @@ private:
 
 inline const ScaledTrips scaled_trips;
 
-// Sizes on the same scale, small or large, in single precision: four times as fast.
-inline float scaled_size(int64_t size) {
-    constexpr int64_t few = 2048;
-    return size < few ? scaled_trips(size)
-                      : std::min(std::log2(1.0f + static_cast<float>(size)), static_cast<float>(max_scaled));
-}
-
 // log2(a / b) up to the bounds, of numbers that are not negative; 0 where there is nothing of either.
 inline float log2_ratio(double a, double b) {
-    constexpr auto most = static_cast<float>(max_scaled);
-    if (a == b) {
-        return 0;
-    }
-    return a > 0 && b > 0 ? std::clamp(std::log2(static_cast<float>(a / b)), -most, most) : 0.0f;
+    return a > 0 && b > 0 ? static_cast<float>(std::clamp(std::log2(a / b), -max_scaled, max_scaled)) : 0.0f;
 }
 
 // Of costs, which say more by their ratio.

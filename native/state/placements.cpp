@@ -92,8 +92,10 @@ Placements::Demands Placements::demands(const Decision &decision, const Extents 
         return {{&tile_regions(depth, place_of_tile(decision), outer)->of(func_->id), times},
                 {in_body(depth).bound, times * inner.product()}};
     }
-    default:
-        return {in_body(depth), in_body(depth)};
+    default: {
+        const Demand demand = in_body(depth);
+        return {demand, demand};
+    }
     }
 }
 

@@ -16,28 +16,20 @@ namespace {
 constexpr int max_rejections = 32;  // before the decisions are listed after all
 
 // Calls of a Func per iteration of each leaf that it would be inlined into, summed over the whole run, and the largest.
-struct InlineCalls {
-    int64_t total = 0;
-    int64_t largest = 0;
-};
-
-void count_inline_calls(const Problem &problem, const Level &level, const Node &func, int64_t instances,
-                        InlineCalls &calls) {
+Expansion::InlineCalls count_inline_calls(const Problem &problem, const Level &level, const Node &func,
+                                          int64_t instances) {
+    Expansion::InlineCalls calls;
     if (level.innermost) {
-        const int64_t multiplicity = inline_multiplicity(problem, level, func);
-        calls.total += multiplicity * instances;
-        calls.largest = std::max(calls.largest, multiplicity);
+        calls.largest = inline_multiplicity(problem, level, func);
+        calls.total = calls.largest * instances;
     }
     for (const LevelRef &child : level.children) {
         if (child->called.contains(func.id)) {
-            count_inline_calls(problem, *child, func, instances * child->size.product(), calls);
+            const auto inside = count_inline_calls(problem, *child, func, instances * child->size.product());
+            calls.total += inside.total;
+            calls.largest = std::max(calls.largest, inside.largest);
         }
     }
-}
-
-InlineCalls count_inline_calls(const Problem &problem, const Level &root, const Node &func) {
-    InlineCalls calls;
-    count_inline_calls(problem, root, func, 1, calls);
     return calls;
 }
 
@@ -248,7 +240,7 @@ bool Expansion::find_may_inline() {
 bool Expansion::inlining_is_accepted() {
     const Space &space = state_.space();
     const Node &func = state_.next_func();
-    const InlineCalls calls = count_inline_calls(*space.problem, *state_.nest(), func);
+    const InlineCalls &calls = inline_calls();
     if (calls.largest > max_inlined_calls ||
         static_cast<double>(calls.total) > space.points_limit[static_cast<size_t>(func.first_stage)]) {
         return false;
@@ -339,8 +331,11 @@ Extents Expansion::tasks(const Decision &decision) const {
     return decision.kind == Decision::Kind::Parallelize ? parallel_option(decision).tasks : Extents{};
 }
 
-int64_t Expansion::inline_calls() const {
-    return count_inline_calls(*state_.space().problem, *state_.nest(), state_.next_func()).total;
+const Expansion::InlineCalls &Expansion::inline_calls() {
+    if (!inline_calls_) {
+        inline_calls_ = count_inline_calls(*state_.space().problem, *state_.nest(), state_.next_func(), 1);
+    }
+    return *inline_calls_;
 }
 
 const Level *Expansion::level(const Decision &decision) {

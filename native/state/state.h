@@ -124,8 +124,12 @@ public:
     Placements::Demands demands(const Decision &decision, const Extents &outer, const Extents &inner) {
         return placements_.value().demands(decision, outer, inner);
     }
-    // How often the Func is called if it is inlined.
-    int64_t inline_calls() const;
+    // How often the Func is called if it is inlined: in the whole run, and at most by one iteration of a leaf.
+    struct InlineCalls {
+        int64_t total = 0;
+        int64_t largest = 0;
+    };
+    const InlineCalls &inline_calls();
 
 private:
     // Whether the nests of placements need not be looked at to tell if they are legal.
@@ -146,7 +150,8 @@ private:
     State state_;
     std::vector<Decision> decisions_;
     bool is_listed_ = false;
-    std::optional<bool> may_inline_;  // empty until asked for
+    std::optional<bool> may_inline_;           // empty until asked for
+    std::optional<InlineCalls> inline_calls_;  // the same
     std::optional<Placements> placements_;
     std::shared_ptr<const ParallelOptions> parallel_options_;  // null if there are none
     // For the limits that only a child's nest tells; empty until needed.

@@ -16,10 +16,10 @@ from halidegym.training.networks.segments import segment_max, segment_mean
 
 NUM_ALGORITHM_FEATURES, NUM_STAGE_FEATURES, NUM_EDGE_FEATURES = 280, 24, 8
 NUM_CHILD_FEATURES = 43
-#: The last columns of a decision's descriptor.
-NUM_DEMANDS = 11
 #: The first one compares the child with a greedy schedule, for which a search would have to pay.
 NUM_CHILD_FEATURES_READ = NUM_CHILD_FEATURES - 1
+#: The last columns of a decision's descriptor.
+NUM_DEMANDS = 11
 #: Sizes that the algorithm features are reduced to, and of what a state tells without its stages.
 ALGORITHM_WIDTH, NUM_STATE_FEATURES = 24, 3
 #: Logarithms come with values of up to 60: these bring them near 1.
@@ -77,8 +77,8 @@ class DecisionHead(nn.Module):
 
     def __init__(self, config: NetworkConfig, *, reads_children: bool) -> None:
         super().__init__()
-        self._columns = descriptor_size(config.loops) - (0 if config.use_demands else NUM_DEMANDS)
-        self.descriptor = nn.Linear(self._columns, config.width)
+        columns = descriptor_size(config.loops) - (0 if config.use_demands else NUM_DEMANDS)
+        self.descriptor = nn.Linear(columns, config.width)
         self.stage = nn.Linear(config.width, config.width, bias=False)
         self.context = nn.Linear(config.width, config.width, bias=False)
         self.child = nn.Linear(NUM_CHILD_FEATURES_READ, config.width, bias=False) if reads_children else None
@@ -89,7 +89,8 @@ class DecisionHead(nn.Module):
         """[D]."""
         of_stages = self.stage(encoded.stages)
         of_stages = torch.cat([of_stages, of_stages.new_zeros(1, of_stages.shape[1])])  # -1 is the last one
-        u = self.descriptor(ROW_SCALE * decisions.descriptors[:, : self._columns]) + of_stages[decisions.stage]
+        descriptors = decisions.descriptors[:, : self.descriptor.in_features]
+        u = self.descriptor(ROW_SCALE * descriptors) + of_stages[decisions.stage]
         u = u + self.context(context)[decisions.state]
         if self.child is not None:
             if decisions.child_features is None:

@@ -27,7 +27,8 @@ from halidegym.training.networks.network import (
 )
 
 #: Columns of a descriptor before and after the trip counts.
-_HEAD, _TAIL = 11, descriptor_size(0) - 11
+_HEAD = 11
+_TAIL = descriptor_size(0) - _HEAD
 #: Of what does not change during an episode, and tells problems apart.
 _OF_PROBLEM = ("algorithm_features", "stage_features", "stage_mask", "edges", "edge_features")
 
