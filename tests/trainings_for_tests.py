@@ -26,8 +26,8 @@ EXPERT: dict[str, Any] = {
 }  # fmt: skip
 AGGREVATE: dict[str, Any] = {
     "seed": 0, "rounds": 2, "pipelines": 2, "epochs": 2, "batch": 8, "group": 2, "threads": 1, "optimizer": OPTIMIZER,
-    "rollouts": ROLLOUTS, "labels": {
-        "schedules": 2, "blind": 2, "child": 2, "cheapest": 1, "random": 1, "shortlist": 2,
+    "rollouts": ROLLOUTS, "temperature": 0.1, "labels": {
+        "schedules": 2, "blind": 2, "child": 2, "cheapest": 1, "random": 1, "shortlist": 2, "draws": 1,
     },
 }  # fmt: skip
 PPO: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
@@ -11,17 +12,20 @@ from typing import Any, TypeAlias
 from halidegym.native._core import Error, InvalidParameter
 from halidegym.training.aggrevate.examples import ValuedExamples, replay
 from halidegym.training.aggrevate.labels import ValuedSchedule, valued_schedules
-from halidegym.training.aggrevate.regrets import objective
+from halidegym.training.aggrevate.losses import Losses, objective
 from halidegym.training.aggrevate.settings import AggrevateSettings
 from halidegym.training.data.shard import TaughtProblem
 from halidegym.training.imitation.imitate import Imitated
-from halidegym.training.imitation.trainer import mean_losses
+from halidegym.training.imitation.trainer import Objective, mean_losses
 from halidegym.training.rounds import OnBegin, OnStep, Rounds
 from halidegym.training.seeds import derived_seed
 from halidegym.training.validation import roll_out
 from halidegym.training.workers import Failed, in_processes
 
 _Valued: TypeAlias = list[tuple[TaughtProblem, tuple[ValuedSchedule, ...]]]
+
+# To draw schedules, that choose the best round: one draw counts as much as the best of several.
+_WAYS = ("blind_argmax", "shortlist_argmax", "blind_best", "shortlist_best")
 
 
 def aggregate(
@@ -75,6 +79,7 @@ class _Aggregation(Rounds):
         super().__init__("aggrevate", settings, policy, train, validation, folder, on_step, on_begin)
         self._settings, self._policy, self._train, self._workers = settings, policy, train, workers
         self._valued: _Valued = []
+        self._before = copy.deepcopy(self.network)  # the round
 
     def take_round(self) -> Mapping[str, float]:
         first = self.round * self._settings.pipelines
@@ -82,9 +87,10 @@ class _Aggregation(Rounds):
         valued = self._try_decisions(f"Round {self.round + 1}", self.current, problems, self.round + 1)
         self._valued += valued
         examples = self._examples(self._valued)
+        self._before = copy.deepcopy(self.network)
         return {
             "labels/failed": len(problems) - len(valued),
-            **self.learn(examples.states, objective(examples, self.device)),
+            **self.learn(examples.states, self._objective(examples)),
         }
 
     @functools.cached_property
@@ -93,11 +99,10 @@ class _Aggregation(Rounds):
 
     def judge(self) -> Mapping[str, float]:
         held_out = self._held_out
-        regrets = mean_losses(self.network, objective(held_out, self.device), len(held_out), self._settings.batch)
-        of_favourites = ("blind_argmax", "shortlist_argmax")
+        losses = mean_losses(self.network, self._objective(held_out), len(held_out), self._settings.batch)
         return {
-            **{f"validation/{name}": value for name, value in regrets.items()},
-            **roll_out(self.current, self.validation, self._settings.rollouts, judged_by=of_favourites),
+            **{f"validation/{name}": value for name, value in losses.items()},
+            **roll_out(self.current, self.validation, self._settings.rollouts, judged_by=_WAYS),
         }
 
     def state(self) -> Mapping[str, Any]:
@@ -132,6 +137,9 @@ class _Aggregation(Rounds):
         if not any(costs for _, schedules in valued for schedule in schedules for costs in schedule.costs):
             raise Error(f"{what}: there is nothing to learn from in {len(problems):,} pipelines; {failed}")
         return valued
+
+    def _objective(self, examples: ValuedExamples) -> Objective[Losses]:
+        return objective(examples, self._before, self._settings.temperature, self.device)
 
     def _examples(self, valued: _Valued) -> ValuedExamples:
         return replay(valued, loops=self.network.config.loops, threads=self._settings.num_threads)

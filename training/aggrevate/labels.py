@@ -90,11 +90,15 @@ def _schedule(space: Space, way: str, attempt: _Try, tried: dict[tuple[int, ...]
 
 
 def _attempts(space: Space, policy: Policy, settings: LabelSettings, random: np.random.Generator) -> _Try:
-    # Greedy completions have traps of their own, and so have the policy's: the cheaper one counts.
-    completions = (
-        GuidedSpace(space, policy, GuidanceOptions(temperature=0.0, shortlist=settings.shortlist)),
-        GuidedSpace(space, None, GuidanceOptions(temperature=0.0)),
-    )
+    favourites = GuidedSpace(space, policy, GuidanceOptions(temperature=0.0, shortlist=settings.shortlist))
+    draws = GuidedSpace(space, policy, GuidanceOptions(shortlist=settings.shortlist))
+
+    def completion_costs(expansion: Expansion, actions: list[int]) -> NDArray[np.float64]:
+        # The policy's favourites have traps: the cheapest of several completions counts.
+        costs = favourites.completion_costs(expansion, actions)
+        for seed in random.integers(2**62, size=settings.draws).tolist():
+            costs = np.minimum(costs, draws.completion_costs(expansion, actions, seed=seed))
+        return costs
 
     def attempt(expansion: Expansion) -> _Tried:
         child_costs = expansion.costs()
@@ -115,8 +119,7 @@ def _attempts(space: Space, policy: Policy, settings: LabelSettings, random: np.
         cheapest = np.argsort(np.where(is_legal, child_costs, np.inf), kind="stable")[: settings.cheapest]
         uniform = random.choice(len(blind), min(settings.random, len(blind)), replace=False)
         actions = sorted({*takes.values(), *map(int, (*drawn, *read, *cheapest, *uniform))})
-        costs = np.minimum(*(completion.completion_costs(expansion, actions) for completion in completions))
-        return _Tried(dict(zip(actions, costs.tolist(), strict=True)), takes)
+        return _Tried(dict(zip(actions, completion_costs(expansion, actions).tolist(), strict=True)), takes)
 
     return attempt
 

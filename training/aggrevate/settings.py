@@ -18,6 +18,7 @@ class LabelSettings(Settings):
         cheapest: further ones, whose children cost the least.
         random: further ones, drawn uniformly.
         shortlist: children that the policy reads at each decision while it completes a schedule.
+        draws: completions of each, besides the policy's favourites.
     """
 
     schedules: int = pydantic.Field(ge=1, le=5)
@@ -26,6 +27,7 @@ class LabelSettings(Settings):
     cheapest: int = pydantic.Field(ge=0)
     random: int = pydantic.Field(ge=0)
     shortlist: int = pydantic.Field(ge=1)
+    draws: int = pydantic.Field(ge=0)
 
 
 class AggrevateSettings(RoundSettings):
@@ -33,6 +35,8 @@ class AggrevateSettings(RoundSettings):
 
     Attributes:
         labels: what it finds out.
+        temperature: of what is learned of it; the higher, the more the policy stays as it is.
     """
 
     labels: LabelSettings
+    temperature: float = pydantic.Field(gt=0)

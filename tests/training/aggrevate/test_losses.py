@@ -1,6 +1,8 @@
-"""The regrets of a batch, against the same written down for one state after the other."""
+"""The losses of a batch, against the same written down for one state after the other."""
 
 from __future__ import annotations
+
+import copy
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import torch
 
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.training.aggrevate.examples import ValuedExamples
-from halidegym.training.aggrevate.regrets import objective, regrets
+from halidegym.training.aggrevate.losses import losses, objective
 from halidegym.training.imitation.settings import OptimizerSettings
 from halidegym.training.imitation.trainer import Trainer, mean_losses
 from halidegym.training.networks import PolicyNetwork, join, join_problems
@@ -29,26 +31,31 @@ def examples() -> ValuedExamples:
 
 
 @torch.no_grad()
-def test_regrets_are_means_over_states() -> None:
+def test_losses_are_means_over_states() -> None:
     torch.manual_seed(0)
-    network, valued = PolicyNetwork(), examples()
+    network, before, valued = PolicyNetwork(), PolicyNetwork(), examples()
     chosen = np.array([7, 2, 9, 4, 11])
-    ours = regrets(network, valued, chosen, CPU)
+    ours = losses(network, before, 0.2, valued, chosen, CPU)
     expected: dict[str, list[float]] = {name: [] for name in vars(ours)}
     for index in chosen:
         state = valued.states[index]
         problem = [valued.problems[state.problem]]
         joined, decisions = join(problem, [state._replace(problem=0)])
-        encoded = network.encode(join_problems(problem))
-        context = network.context(encoded, joined)
         first, end = state.replayed["offsets"][state.row : state.row + 2]
         lost = torch.from_numpy(state.replayed["regrets"][first:end])
-        for name, logits in (
-            ("blind", network.blind_logits(encoded, context, decisions)),
-            ("child", network.child_logits(encoded, context, decisions)),
-        ):
-            expected[name].append(float((torch.softmax(logits, 0) * lost).sum()))
-            expected[f"{name}_favourite"].append(float(lost[logits.argmax()]))
+        logits = []
+        for policy in (before, network):
+            encoded = policy.encode(join_problems(problem))
+            context = policy.context(encoded, joined)
+            logits.append(
+                (policy.blind_logits(encoded, context, decisions), policy.child_logits(encoded, context, decisions))
+            )
+        for name, logits_before, logits_now in zip(("blind", "child"), *logits, strict=True):
+            shares = torch.softmax(logits_now, 0)
+            wanted = torch.softmax(logits_before, 0) * torch.exp(-lost / 0.2)
+            expected[name].append(float(-(wanted / wanted.sum() * shares.log()).sum()))
+            expected[f"{name}_regret"].append(float((shares * lost).sum()))
+            expected[f"{name}_favourite"].append(float(lost[logits_now.argmax()]))
         value = float(network.value(context, joined, torch.tensor([valued.relative_costs[index]])))
         expected["value"].append((value - valued.values[index]) ** 2)
         expected["mean_value"].append(valued.values[index])
@@ -57,17 +64,18 @@ def test_regrets_are_means_over_states() -> None:
         assert float(getattr(ours, name)) == pytest.approx(np.mean(values), rel=1e-4), name
 
 
-def test_a_network_learns_to_lose_less() -> None:
+@pytest.mark.parametrize(("temperature", "loses_less"), [(0.01, True), (1e6, False)])
+def test_a_network_learns_to_lose_less_unless_it_is_to_stay_as_it_is(temperature: float, loses_less: bool) -> None:
     torch.manual_seed(0)
     valued, network = examples(), PolicyNetwork(NetworkConfig(width=16, rounds=1))
+    goal = objective(valued, copy.deepcopy(network), temperature, CPU)
     settings = OptimizerSettings(
         learning_rate=0.01, final_learning_rate=0.001, weight_decay=0.0, gradient_norm=1.0,
         blind_weight=1.0, child_weight=1.0, value_weight=0.3,
     )  # fmt: skip
-    before = mean_losses(network, objective(valued, CPU), len(valued), 4)
-    Trainer(
-        network, valued.states, objective(valued, CPU), settings, epochs=40, batch=4, group=2, seed=0, device=CPU
-    ).run(lambda: None)
-    after = mean_losses(network, objective(valued, CPU), len(valued), 4)
-    for name in ("blind", "child", "blind_favourite", "child_favourite", "value"):
-        assert after[name] < 0.7 * before[name], name
+    before = mean_losses(network, goal, len(valued), 4)
+    Trainer(network, valued.states, goal, settings, epochs=40, batch=4, group=2, seed=0, device=CPU).run(lambda: None)
+    after = mean_losses(network, goal, len(valued), 4)
+    for name in ("blind_regret", "child_regret", "blind_favourite", "child_favourite"):
+        assert (after[name] < 0.7 * before[name]) == loses_less, name
+    assert after["value"] < 0.7 * before["value"]
