@@ -47,7 +47,7 @@ def objective(
 
     The target of a decision that was tried is in proportion to its share before, times exp(-regret / temperature): of all
     policies, that loses the least which is so much like the one before, by the Kullback-Leibler divergence (Abdolmaleki et
-    al. 2018, "Maximum a Posteriori Policy Optimisation", section 3).
+    al. 2018, "Maximum a Posteriori Policy Optimisation").
 
     Args:
         examples: to learn from.
