@@ -24,7 +24,7 @@ from halidegym.evaluation.output.progress import phases_bar
               help="Processes that try decisions.  [default: the usable cores]")  # fmt: skip
 @needs_extra("train")
 def aggrevate(config: str, data: Path, policy: Path, output: Path, workers: int | None) -> None:
-    """Let a policy learn what its own decisions lead to, for one draw to be as good as it can be.
+    """Let a policy learn what its own decisions lead to, and be less inclined to those that lose much.
 
     In each round, the policy schedules some pipelines; at each decision some others are tried, too, and the schedule is
     completed from there. What they come to is what it learns. The same command goes on where Ctrl-C or worse has ended it.

@@ -47,11 +47,11 @@ def test_it_schedules_pipelines_that_it_has_not_seen_better_than_greedy_search()
     assert all(geometric_mean(found) < 0.9 for found in ratios.values()), ratios
 
 
-@pytest.mark.parametrize(("shortlist", "most"), [(0, 2.0), (16, 1.3)])
+@pytest.mark.parametrize(("shortlist", "most"), [(0, 2.0), (16, 1.1)])
 def test_the_favourites_are_of_use_after_one_draw(shortlist: int, most: float) -> None:
     agent = PolicyAgent.load("default", samples=1, temperature=0, shortlist=shortlist)
     ratios = list[float]()
-    for number in (102, 103, 104):
+    for number in range(102, 114):
         name = generated.name_of("validation", number)
         problem = load_problem(
             name, target="x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", parallelism=16
