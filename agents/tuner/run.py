@@ -139,13 +139,13 @@ class Run:
         cost = cost_for(self._problem, self._baseline)
         timing = self._timer.time(self._problem, self._base, cost=cost)
         self.trials.skip(self._baseline)
-        if timing.outcome == "ok":
-            self.trials.add([self._baseline], [Comparison(1.0, 1.0, 1.0, timing, timing)])
-        else:
+        if timing.outcome != "ok":
             self._base = TrustedSchedule(self._problem)
             timing = self._timer.time(self._problem, self._base)
         self.baseline_time = timing.median_s
         self._baseline_compile_s = timing.compile_s
+        if not isinstance(self._base, TrustedSchedule):
+            self.trials.add([self._baseline], [Comparison(1.0, 1.0, 1.0, timing, timing)])
         self._show()
 
     def _room(self) -> int:

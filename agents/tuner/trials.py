@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.agents.proposals import Proposal
-from halidegym.agents.tuner.surrogate import Prediction, predict
+from halidegym.agents.tuner.surrogate import predict
 from halidegym.envs.timing.measurements import Comparison
 
 _LEARN_FROM = 12  # measurements on
@@ -38,21 +38,36 @@ class Trial:
         return 0.0 if math.isnan(self.comparison.ratio) else self.comparison.ratio
 
 
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """What is known of all trials. One value, so that Ctrl-C finds all of a batch in it, or nothing.
+
+    Attributes:
+        done: the trials in order.
+        features: of each.
+        log_times: of each, without the noise.
+    """
+
+    done: tuple[Trial, ...] = ()
+    features: tuple[NDArray[np.float64], ...] = ()
+    log_times: tuple[float, ...] = ()
+
+
 class Trials:
     """All trials of a run.
 
     Few turns on a machine that does other things as well leave much to luck, so what is measured is smoothed: the fastest
     are those that a model of all run times, which knows how similar the schedules are, takes for the fastest.
-
-    Attributes:
-        done: the trials in order.
     """
 
     def __init__(self) -> None:
-        self.done: list[Trial] = []
         self._known: set[str] = set()
-        self._features: list[NDArray[np.float64]] = []
-        self._log_times: list[float] = []  # without the noise
+        self._measured = _Measured()
+
+    @property
+    def done(self) -> Sequence[Trial]:
+        """The trials in order."""
+        return self._measured.done
 
     @property
     def best(self) -> Trial | None:
@@ -61,12 +76,12 @@ class Trials:
 
     def fastest(self, count: int) -> list[Trial]:
         """So many, fastest first."""
-        return [self.done[index] for index in sorted(self._ran(), key=lambda index: self._log_times[index])[:count]]
+        return [self.done[index] for index in sorted(self._ran(), key=self._measured.log_times.__getitem__)[:count]]
 
     @property
     def best_speed(self) -> float:
         """How many times as fast as the baseline the fastest one is taken to be; 1 before anything ran."""
-        return math.exp(-min((self._log_times[index] for index in self._ran()), default=0.0))
+        return math.exp(-min(map(self._measured.log_times.__getitem__, self._ran()), default=0.0))
 
     def new_of(self, proposals: Iterator[Proposal], count: int, attempts: int) -> list[Proposal]:
         """Take different schedules off a stream, none of which was added or skipped.
@@ -91,13 +106,14 @@ class Trials:
 
     def add(self, proposals: Sequence[Proposal], comparisons: Sequence[Comparison]) -> None:
         """Record measurements."""
-        for proposal, comparison in zip(proposals, comparisons, strict=True):
+        for proposal in proposals:
             self.skip(proposal)
-            self.done.append(Trial(proposal, comparison))
-            self._features.append(features(proposal))
-        self._log_times = self._measured().tolist()
-        if self._can_learn():
-            self._log_times = self._predict(proposals).known.tolist()
+        done = (*self.done, *itertools.starmap(Trial, zip(proposals, comparisons, strict=True)))
+        rows = (*self._measured.features, *map(features, proposals))
+        log_times = _log_times(done)
+        if _can_learn(done):
+            log_times = predict(np.array(rows), log_times, np.array(rows[-len(proposals) :])).known
+        self._measured = _Measured(done, rows, tuple(log_times.tolist()))
 
     def parent(self, rng: random.Random) -> Proposal:
         """One of the fast ones, the faster the likelier.
@@ -106,7 +122,7 @@ class Trials:
             ValueError: nothing has run yet.
         """
         ran = self._ran()
-        times = np.array([self._log_times[index] for index in ran])
+        times = np.array([self._measured.log_times[index] for index in ran])
         return self.done[rng.choices(ran, np.exp((times.min() - times) / _PARENTS).tolist())[0]].proposal
 
     def choose(self, proposals: Sequence[Proposal], count: int, rng: np.random.Generator) -> list[Proposal]:
@@ -116,10 +132,12 @@ class Trials:
         predicted to be fast is chosen, and what might be, and, as run times of similar schedules go together, not many of a
         kind. Before there is enough to learn from, the first ones are chosen.
         """
-        if not self._can_learn() or len(proposals) <= count:
+        if not _can_learn(self.done) or len(proposals) <= count:
             return list(proposals[:count])
+        unknown = np.array([features(proposal) for proposal in proposals])
+        prediction = predict(np.array(self._measured.features), _log_times(self.done), unknown)
         chosen: list[int] = []
-        for sample in self._predict(proposals).draws(count, rng):
+        for sample in prediction.draws(count, rng):
             sample[chosen] = math.inf
             chosen.append(int(np.argmin(sample)))
         return [proposals[index] for index in chosen]
@@ -127,16 +145,15 @@ class Trials:
     def _ran(self) -> list[int]:
         return [index for index, trial in enumerate(self.done) if trial.speed > 0]
 
-    def _can_learn(self) -> bool:
-        return len(self._ran()) >= _LEARN_FROM
 
-    def _predict(self, proposals: Sequence[Proposal]) -> Prediction:
-        unknown = np.array([features(proposal) for proposal in proposals])
-        return predict(np.array(self._features), self._measured(), unknown)
+def _can_learn(done: Sequence[Trial]) -> bool:
+    return sum(trial.speed > 0 for trial in done) >= _LEARN_FROM
 
-    def _measured(self) -> NDArray[np.float64]:
-        slowest = max((trial.speed for trial in self.done), default=1.0) / _SLOW or 1.0
-        return np.array([-math.log(max(trial.speed, slowest)) for trial in self.done])
+
+def _log_times(done: Sequence[Trial]) -> NDArray[np.float64]:
+    """As they were measured."""
+    slowest = max((trial.speed for trial in done), default=1.0) / _SLOW or 1.0
+    return np.array([-math.log(max(trial.speed, slowest)) for trial in done])
 
 
 def features(proposal: Proposal) -> NDArray[np.float64]:

@@ -17,8 +17,10 @@ import pytest
 import pipelines_for_tests
 from halidegym.agents import Autotune, BeamSearch
 from halidegym.agents.proposals import careless_descents, proposal_of
+from halidegym.agents.tuner import trials
 from halidegym.agents.tuner.plan import ADAMS2019, TRUSTED, TunedPlan
 from halidegym.agents.tuner.racing import tuning_timer
+from halidegym.agents.tuner.trials import features
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
@@ -225,6 +227,21 @@ def test_ctrl_c_ends_with_the_best_so_far(blur: SchedulingProblem) -> None:
     plan = tune(blur, Interrupted(by_splits))
     assert (plan.ended_by, plan.measurements) == ("interrupt", 16)
     assert plan.speedup > 1
+    assert plan.finalists[0].schedule == plan.schedule
+
+
+def test_ctrl_c_while_a_batch_is_noted_leaves_it_out(blur: SchedulingProblem, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[Any] = []
+
+    def interrupted(proposal: Any) -> Any:
+        noted.append(proposal)
+        if len(noted) == 1 + SMALL.batch + 2:  # the baseline, a batch, and half of the next one
+            raise KeyboardInterrupt
+        return features(proposal)
+
+    monkeypatch.setattr(trials, "features", interrupted)
+    plan = tune(blur, MadeUpTimes(by_splits))
+    assert (plan.ended_by, plan.measurements) == ("interrupt", SMALL.batch)
     assert plan.finalists[0].schedule == plan.schedule
 
 
