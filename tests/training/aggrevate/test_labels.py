@@ -14,7 +14,7 @@ from halidegym.agents.learned import policies
 from halidegym.agents.learned.policies import load_network
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.sources import load_problem
-from halidegym.native._core import GuidanceOptions, GuidedSpace, InvalidParameter, Policy, Space, State
+from halidegym.native._core import GuidanceOptions, GuidedSpace, Policy, Space
 from halidegym.training.aggrevate.examples import replay
 from halidegym.training.aggrevate.labels import WAYS, ValuedSchedule, valued_schedules
 from halidegym.training.aggrevate.settings import LabelSettings
@@ -40,39 +40,6 @@ def problem() -> TaughtProblem:
 @functools.cache
 def found() -> tuple[ValuedSchedule, ...]:
     return valued_schedules(problem(), SHIPPED, SETTINGS, 0)
-
-
-def greedily(state: State) -> float:
-    while not state.is_complete:
-        costs = state.expand().costs()
-        state = state.apply(int(np.nanargmin(costs)))
-    return state.cost()
-
-
-def test_completions_without_a_policy_are_greedy_searches_from_there() -> None:
-    greedy = GuidedSpace(space(), None, GuidanceOptions(temperature=0.0))
-    state = space().initial_state()
-    while not state.is_complete:
-        expansion = state.expand()
-        actions = list(range(0, len(expansion), 1 + len(expansion) // 4))
-        costs = greedy.completion_costs(expansion, actions)
-        assert costs.tolist() == [greedily(expansion.child(action)) for action in actions]
-        state = expansion.child(actions[-1])
-
-
-def test_completions_that_a_policy_draws_depend_on_the_seed_alone() -> None:
-    policy = GuidedSpace(space(), Policy(load_network("default"), space()))
-    expansion = space().initial_state().expand()
-    while len(expansion) == 1:
-        expansion = expansion.child(0).expand()
-    one, again, other = (policy.completion_costs(expansion, [0, 1, 2], seed=seed) for seed in (1, 1, 2))
-    assert one.tolist() == again.tolist() != other.tolist()
-    assert policy.completion_costs(expansion, [2], seed=1).tolist() == one[2:].tolist()
-    with pytest.raises(InvalidParameter):
-        policy.completion_costs(expansion, [len(expansion)])
-    for other_space in (problem().space(), Rules().space(load_problem("toy_pointwise", parallelism=16))):
-        with pytest.raises(InvalidParameter, match="of another space"):
-            policy.completion_costs(other_space.initial_state().expand(), [0])
 
 
 def test_schedules_are_the_policys_own_in_each_way() -> None:
