@@ -79,8 +79,20 @@ def train_cost_model(
         FormatError: the weights to begin with, or the checkpoint, cannot be read.
     """
     torch.set_num_threads(settings.num_threads)
+    learned_from, chosen_by = first_groups(train, settings.schedules), trainable(validation)
+    _check_enough("train", learned_from)
+    _check_enough("validation", chosen_by)
     with FolderLock(folder):
-        return _Training(settings, train, validation, folder).run(on_step, on_begin)
+        return _Training(settings, learned_from, chosen_by, folder).run(on_step, on_begin)
+
+
+def _check_enough(split: str, schedules: Sequence[MeasuredSchedule]) -> None:
+    found = len(good_groups(schedules))
+    if found < MIN_GROUPS:
+        raise InvalidParameter(
+            f"{found} pipelines of the {split} split have enough measured schedules; {MIN_GROUPS} are needed. "
+            "Collect more: halidegym collect"
+        )
 
 
 def first_groups(schedules: Sequence[MeasuredSchedule], count: int | None) -> list[MeasuredSchedule]:
@@ -113,19 +125,11 @@ class _Training:
     def __init__(
         self,
         settings: CostModelSettings,
-        train: Sequence[MeasuredSchedule],
-        validation: Sequence[MeasuredSchedule],
+        train: list[MeasuredSchedule],
+        validation: list[MeasuredSchedule],
         folder: Path,
     ) -> None:
-        self._settings, self._folder = settings, folder
-        self._train, self._validation = first_groups(train, settings.schedules), trainable(validation)
-        for name, schedules in (("train", self._train), ("validation", self._validation)):
-            found = len(good_groups(schedules))
-            if found < MIN_GROUPS:
-                raise InvalidParameter(
-                    f"{found} pipelines of the {name} split have enough measured schedules; {MIN_GROUPS} are needed. "
-                    "Collect more: halidegym collect"
-                )
+        self._settings, self._folder, self._train, self._validation = settings, folder, train, validation
         self._start = in_milliseconds(start_weights(settings), self._train)
         self._held_out = Batch.of(self._validation).to(device_of(settings.device))
         self._checkpoint = folder / "checkpoint.pt"

@@ -82,13 +82,15 @@ def test_other_settings_or_schedules_in_the_same_folder_are_refused(tmp_path: Pa
 
 
 def test_too_few_pipelines_and_times_that_are_none_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
     with pytest.raises(InvalidParameter, match=r"1 pipelines of the train split .* 2 are needed"):
-        train_cost_model(SETTINGS, TRAIN[:12], VALIDATION, tmp_path)
+        train_cost_model(SETTINGS, TRAIN[:12], VALIDATION, folder)
     with pytest.raises(InvalidParameter, match="0 pipelines of the validation split"):
-        train_cost_model(SETTINGS, TRAIN, [], tmp_path)
+        train_cost_model(SETTINGS, TRAIN, [], folder)
     broken = [*TRAIN, dataclasses.replace(TRAIN[0], run_time_s=math.nan)]
     with pytest.raises(InvalidParameter, match="ran for nan seconds"):
-        train_cost_model(SETTINGS, broken, VALIDATION, tmp_path)
+        train_cost_model(SETTINGS, broken, VALIDATION, folder)
+    assert not folder.exists()
 
 
 def test_learning_curves_take_whole_pipelines() -> None:
