@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
@@ -88,6 +88,15 @@ class PointerPolicy(MaskableActorCriticPolicy):
             "features_extractor_kwargs": {"loops": self.network_config.loops},
         }
         super().__init__(observation_space, action_space, lr_schedule, **{**others, **extractor})
+
+    @property
+    def q_net(self) -> NoReturn:
+        """What DQN asks a policy for.
+
+        Raises:
+            InvalidParameter: always.
+        """
+        raise InvalidParameter("PointerPolicy draws decisions for MaskablePPO, PPO and A2C; give DQN a PointerQPolicy")
 
     def start_from(self, file: PolicyFile) -> None:
         """Take over the weights of a policy, as imitation left them, say.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
-from stable_baselines3 import A2C, PPO
+from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
 from halidegym.agents.learned.network_config import NetworkConfig
@@ -19,6 +19,7 @@ from halidegym.envs.halide_schedule import HalideSchedule
 from halidegym.native import _core
 from halidegym.native._core import InvalidParameter, State
 from halidegym.training.adapters.sb3_policy import PointerPolicy
+from halidegym.training.adapters.sb3_q_policy import PointerQPolicy
 from halidegym.training.networks import PolicyNetwork, network_from, policy_file
 
 ROOM = {"max_stages": 40, "max_edges": 60, "max_loops": 11}
@@ -173,6 +174,15 @@ def test_what_does_not_fit_is_refused() -> None:
         policy_file(policy_of(env, random_network()))  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match=r"network=file\.config"):
         policy_of(env, random_network()).start_from(policy_file(random_network(NetworkConfig(width=32))))
+
+
+def test_the_policy_of_another_algorithm_is_refused() -> None:
+    env = make("toy_blur")
+    with pytest.raises(InvalidParameter, match="give DQN a PointerQPolicy"):
+        DQN(PointerPolicy, env, buffer_size=10)
+    for algorithm in (PPO, A2C):
+        with pytest.raises(InvalidParameter, match="give PPO and A2C a PointerPolicy"):
+            algorithm(PointerQPolicy, env)
 
 
 @pytest.mark.slow
