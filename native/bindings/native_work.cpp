@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 
 #include "bindings/topics.h"
@@ -50,6 +49,19 @@ void NativeWork::check_exit() {
     if (must_stop()) {
         const py::gil_scoped_acquire gil;
         PyErr_SetNone(PyExc_SystemExit);
+        throw py::error_already_set();
+    }
+}
+
+void Pause::operator()() {
+    NativeWork::check_exit();
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(50)) {
+        return;
+    }
+    last_ = now;
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) {
         throw py::error_already_set();
     }
 }

@@ -2,6 +2,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
+
 // Threads that work in C++ while the interpreter exits.
 //
 // An interpreter that exits ends every thread that asks for its lock, by unwinding it, which C++ does not survive. So
@@ -27,6 +29,16 @@ class UnlockedWork {
 private:
     NativeWork work_;
     pybind11::gil_scoped_release release_;
+};
+
+// What such work calls from time to time if it has no result unless it is done: raises KeyboardInterrupt on Ctrl-C, and
+// SystemExit while the interpreter exits. Asks at most some twenty times a second.
+class Pause {
+public:
+    void operator()();
+
+private:
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace halidegym

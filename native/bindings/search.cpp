@@ -52,7 +52,7 @@ PythonResult run_exhaustive_search(const py::object &space, const Limits &limits
 double estimate_num_schedules(const py::object &space, int walks, uint32_t seed) {
     return with_space(space, [&](auto searched) {
         const UnlockedWork work;
-        return estimate_num_complete_states(searched, walks, seed);
+        return estimate_num_complete_states(searched, walks, seed, Pause());
     });
 }
 

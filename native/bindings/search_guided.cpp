@@ -30,15 +30,6 @@ PythonResult run_sgbs(const py::object &space, const SgbsOptions &options, const
         [](const auto &result) { return result_to_python(result); });
 }
 
-// What has no result unless it is done: raises KeyboardInterrupt on Ctrl-C, and SystemExit while the interpreter exits.
-void raise_if_asked() {
-    NativeWork::check_exit();
-    const py::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) {
-        throw py::error_already_set();
-    }
-}
-
 // By a space of its own, as what is remembered of states belongs to one thread.
 py::array_t<double> completion_costs_of(const GuidedSchedules &space, const BoundExpansion &expansion,
                                         const std::vector<int64_t> &actions, uint64_t seed) {
@@ -55,7 +46,7 @@ py::array_t<double> completion_costs_of(const GuidedSchedules &space, const Boun
     const std::vector<double> costs = [&] {
         const UnlockedWork work;
         GuidedSchedules own(space);
-        return completion_costs(own, expansion.state(), std::span<const Decision>(decisions), seed, raise_if_asked);
+        return completion_costs(own, expansion.state(), std::span<const Decision>(decisions), seed, Pause());
     }();
     return py::array_t<double>(static_cast<py::ssize_t>(costs.size()), costs.data());
 }

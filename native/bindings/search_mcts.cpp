@@ -131,7 +131,7 @@ void bind_search_mcts(py::module_ &m) {
         [](const std::shared_ptr<Space> &space, double seconds, uint64_t seed) {
             const UnlockedWork work;
             ScheduleSpace schedules(space);
-            const RolloutSpeed speed = measure_rollout_speed(schedules, seconds, seed);
+            const RolloutSpeed speed = measure_rollout_speed(schedules, seconds, seed, Pause());
             return std::pair(static_cast<double>(speed.drawn) / speed.drawn_seconds,
                              static_cast<double>(speed.built) / speed.built_seconds);
         },

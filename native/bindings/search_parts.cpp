@@ -35,8 +35,10 @@ int64_t compute_features(const std::vector<State> &states) {
 int64_t random_rollouts(const std::shared_ptr<Space> &space, int64_t count, uint64_t seed) {
     const UnlockedWork work;
     ScheduleSpace schedules(space);
+    Pause pause;
     int64_t complete = 0;
     for (int64_t i = 0; i < count; i++) {
+        pause();
         SplitMix64 random(split_seed(seed, static_cast<uint64_t>(i)));
         complete += random_rollout(schedules, schedules.root(), random) ? 1 : 0;
     }

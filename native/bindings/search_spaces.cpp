@@ -61,7 +61,7 @@ void bind_synthetic_tree(py::module_ &m) {
         .def("optimum",
              [](const SyntheticTree &tree) {
                  const UnlockedWork work;
-                 const SyntheticTree::Optimum optimum = tree.optimum();
+                 const SyntheticTree::Optimum optimum = tree.optimum(Pause());
                  return std::make_pair(optimum.cost, optimum.actions);
              })
         .def("root", &SyntheticTree::root)

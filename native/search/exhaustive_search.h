@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <random>
 #include <string>
 #include <utility>
@@ -99,9 +100,9 @@ private:
 
 // An unbiased estimate of the number of complete states: the mean, over random walks, of the product of the numbers of
 // decisions on the way (Knuth 1975, Estimating the efficiency of backtrack programs). Few walks meet the largest
-// subtrees, so it tends to be too small.
+// subtrees, so it tends to be too small. `pause` is called before each step, and may throw.
 template <SearchSpace S>
-double estimate_num_complete_states(S &space, int walks, uint32_t seed) {
+double estimate_num_complete_states(S &space, int walks, uint32_t seed, const std::function<void()> &pause) {
     if (walks < 1) {
         throw InvalidParameter("walks is " + std::to_string(walks) + "; it must be at least 1");
     }
@@ -111,6 +112,7 @@ double estimate_num_complete_states(S &space, int walks, uint32_t seed) {
         auto state = space.root();
         double product = 1;
         while (product > 0 && !space.is_complete(state)) {
+            pause();
             auto children = space.children(state);
             const auto decisions = children.decisions();
             product *= static_cast<double>(decisions.size());

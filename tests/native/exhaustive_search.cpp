@@ -96,7 +96,7 @@ void test_no_solution() {
 // Two thirds of the walks reach a word, each with the product 27, and a third runs into the dead end: 18 in the mean.
 void test_estimate() {
     Words words;
-    const double estimate = estimate_num_complete_states(words, 10000, 0);
+    const double estimate = estimate_num_complete_states(words, 10000, 0, [] {});
     expect("estimate " + std::to_string(estimate), std::abs(estimate - 18) < 0.5);
 }
 

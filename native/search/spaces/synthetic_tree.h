@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -106,11 +107,12 @@ public:
     uint64_t hash(const Node &node, int) const { return node.path; }
     bool equal(const Node &a, const Node &b) const { return a == b; }
 
-    // The leaf of the least path cost, by depth-first branch and bound, cheapest child first.
-    Optimum optimum() const {
+    // The leaf of the least path cost, by depth-first branch and bound, cheapest child first. `pause` is called at each
+    // node, and may throw.
+    Optimum optimum(const std::function<void()> &pause = [] {}) const {
         Optimum best{std::numeric_limits<double>::infinity(), {}};
         std::vector<uint32_t> actions;
-        improve(root(), actions, best);
+        improve(root(), actions, best, pause);
         return best;
     }
 
@@ -135,7 +137,9 @@ private:
     // Every path that is not complete still has a leaf to pay for.
     double remaining_cost(const Node &node) const { return is_complete(node) ? 0 : cost_range(options_.depth).front(); }
 
-    void improve(const Node &node, std::vector<uint32_t> &actions, Optimum &best) const {
+    void improve(const Node &node, std::vector<uint32_t> &actions, Optimum &best,
+                 const std::function<void()> &pause) const {
+        pause();
         if (is_complete(node)) {
             if (node.path_cost < best.cost) {
                 best = {node.path_cost, actions};
@@ -153,7 +157,7 @@ private:
                 return;
             }
             actions.push_back(decision);
-            improve(child, actions, best);
+            improve(child, actions, best, pause);
             actions.pop_back();
         }
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ctime>
+#include <functional>
 #include <vector>
 
 #include "search/simulation.h"
@@ -17,8 +18,9 @@ struct RolloutSpeed {
 };
 
 // Takes turns, so that what else the machine does hits both alike; each side gets at least this time and one rollout.
+// `pause` is called before each, and may throw.
 template <SearchSpace S>
-RolloutSpeed measure_rollout_speed(S &space, double seconds, uint64_t seed) {
+RolloutSpeed measure_rollout_speed(S &space, double seconds, uint64_t seed, const std::function<void()> &pause) {
     const auto cpu_seconds = [] {
         timespec time;
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -33,6 +35,7 @@ RolloutSpeed measure_rollout_speed(S &space, double seconds, uint64_t seed) {
     };
     RolloutSpeed speed;
     while (speed.drawn_seconds < seconds || speed.built_seconds < seconds) {
+        pause();
         if (speed.drawn_seconds <= speed.built_seconds) {
             const SplitMix64 random(split_seed(seed, static_cast<uint64_t>(speed.drawn++)));
             speed.drawn_seconds += timed(
