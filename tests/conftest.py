@@ -9,6 +9,7 @@ import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
+import halide as hl
 import pytest
 
 #: Files that are there in any case, to lock.
@@ -30,7 +31,13 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the workers of pytest-xdist take turns."""
+    """Take all names, and let the workers of pytest-xdist take turns.
+
+    Halide counts names by 14 bits of a hash. Whether a Func has its name or one with a suffix would depend on what other
+    tests have built; so all of them have suffixes, as after hours in a notebook.
+    """
+    for number in range(150_000):
+        hl.Func(f"taken_{number}")
     if "PYTEST_XDIST_WORKER" in os.environ:
         config.pluginmanager.register(_Turns())
 

@@ -111,7 +111,7 @@ def _numbers(values: Sequence[float] | NDArray[Any]) -> Iterator[str]:
 
 def _without_counters(lines: Callable[[], Iterator[str]]) -> Callable[[], Iterator[str]]:
     """Drop the suffixes by which Halide keeps names unique in a process."""
-    return lambda: (re.sub(r"\$\d+|(?<=\w)_\d+\b", "", line) for line in lines())
+    return lambda: (re.sub(r"\$\d+|(?<=\w)(_\d+)+\b", "", line) for line in lines())
 
 
 PLAYTHROUGHS: Mapping[str, Callable[[], Iterator[str]]] = {

@@ -23,6 +23,7 @@ from halidegym.training.imitation.imitate import imitate
 from halidegym.training.imitation.settings import ImitationSettings
 from halidegym.training.ppo.settings import PPOSettings
 from halidegym.training.ppo.train import train_ppo
+from measured_for_tests import pipelines
 from trainings_for_tests import AGGREVATE, COST_MODEL, DQN, EXPERT, IMITATE, PPO, collect_few
 
 
@@ -36,6 +37,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("recipe", ["data", "imitate", "expert", "aggrevate", "ppo", "dqn", "cost-model"])
 def test_trainings_refuse_the_folder_of_another_one(recipe: str, data: Path, tmp_path: Path) -> None:
     plans, policy = (load_split(data, "train"), load_split(data, "validation")), path_of("default")
+    measured = pipelines(0, 2), pipelines(100, 2)
     recipes: dict[str, Callable[[], object]] = {
         "data": lambda: collect_few(tmp_path),
         "imitate": lambda: imitate(ImitationSettings.model_validate(IMITATE), *plans, tmp_path),
@@ -43,7 +45,7 @@ def test_trainings_refuse_the_folder_of_another_one(recipe: str, data: Path, tmp
         "aggrevate": lambda: aggregate(AggrevateSettings.model_validate(AGGREVATE), policy, *plans, tmp_path),
         "ppo": lambda: train_ppo(PPOSettings.model_validate(PPO), tmp_path),
         "dqn": lambda: train_dqn(DQNSettings.model_validate(DQN), tmp_path),
-        "cost-model": lambda: train_cost_model(CostModelSettings.model_validate(COST_MODEL), [], [], tmp_path),
+        "cost-model": lambda: train_cost_model(CostModelSettings.model_validate(COST_MODEL), *measured, tmp_path),
     }
     with FolderLock(tmp_path), pytest.raises(InvalidParameter, match="Another process is writing into"):
         recipes[recipe]()

@@ -315,8 +315,7 @@ def test_damage_that_halide_reads_without_a_word(tmp_path: Path) -> None:
             return str(error)
         return ""
 
-    # In the list of Funcs, in calls, in names of loops. Halide numbers names by a hash, so another test's Func may give
-    # this one a suffix.
+    # In the list of Funcs, in calls, in names of loops.
     names = [match.start() for match in re.finditer(re.escape(g.name().encode()) + rb"\0", whole)]
     refusals = [refusal(whole[:name] + b"\xff" + whole[name + 1 :]) for name in names]
     told = [
