@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
@@ -37,20 +38,51 @@ class Trial:
         """How many times as fast as the baseline; 0 if it failed."""
         return 0.0 if math.isnan(self.comparison.ratio) else self.comparison.ratio
 
+    @functools.cached_property
+    def features(self) -> NDArray[np.float64]:
+        """See `features`."""
+        return features(self.proposal)
+
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
-    """What is known of all trials. One value, so that Ctrl-C finds all of a batch in it, or nothing.
+    """All trials, and what follows from them. Ctrl-C finds a batch in it or not, and never half of it.
 
     Attributes:
         done: the trials in order.
-        features: of each.
-        log_times: of each, without the noise.
+        latest: how many of them the last batch has.
     """
 
     done: tuple[Trial, ...] = ()
-    features: tuple[NDArray[np.float64], ...] = ()
-    log_times: tuple[float, ...] = ()
+    latest: int = 0
+
+    @functools.cached_property
+    def features(self) -> NDArray[np.float64]:
+        """Of each, in rows."""
+        return np.array([trial.features for trial in self.done])
+
+    @functools.cached_property
+    def raw_log_times(self) -> NDArray[np.float64]:
+        """Of each, as they were measured."""
+        slowest = max((trial.speed for trial in self.done), default=1.0) / _SLOW or 1.0
+        return np.array([-math.log(max(trial.speed, slowest)) for trial in self.done])
+
+    @functools.cached_property
+    def log_times(self) -> NDArray[np.float64]:
+        """Of each, without the noise."""
+        if not self.can_teach:
+            return self.raw_log_times
+        return predict(self.features, self.raw_log_times, self.features[-self.latest :]).known
+
+    @functools.cached_property
+    def ran(self) -> tuple[int, ...]:
+        """Indices of those that did not fail."""
+        return tuple(index for index, trial in enumerate(self.done) if trial.speed > 0)
+
+    @property
+    def can_teach(self) -> bool:
+        """Whether there are enough to learn from."""
+        return len(self.ran) >= _LEARN_FROM
 
 
 class Trials:
@@ -76,12 +108,13 @@ class Trials:
 
     def fastest(self, count: int) -> list[Trial]:
         """So many, fastest first."""
-        return [self.done[index] for index in sorted(self._ran(), key=self._measured.log_times.__getitem__)[:count]]
+        measured = self._measured
+        return [measured.done[index] for index in sorted(measured.ran, key=measured.log_times.__getitem__)[:count]]
 
     @property
     def best_speed(self) -> float:
         """How many times as fast as the baseline the fastest one is taken to be; 1 before anything ran."""
-        return math.exp(-min(map(self._measured.log_times.__getitem__, self._ran()), default=0.0))
+        return math.exp(-min(map(self._measured.log_times.__getitem__, self._measured.ran), default=0.0))
 
     def new_of(self, proposals: Iterator[Proposal], count: int, attempts: int) -> list[Proposal]:
         """Take different schedules off a stream, none of which was added or skipped.
@@ -106,14 +139,10 @@ class Trials:
 
     def add(self, proposals: Sequence[Proposal], comparisons: Sequence[Comparison]) -> None:
         """Record measurements."""
+        trials = itertools.starmap(Trial, zip(proposals, comparisons, strict=True))
+        self._measured = _Measured((*self.done, *trials), len(proposals))
         for proposal in proposals:
             self.skip(proposal)
-        done = (*self.done, *itertools.starmap(Trial, zip(proposals, comparisons, strict=True)))
-        rows = (*self._measured.features, *map(features, proposals))
-        log_times = _log_times(done)
-        if _can_learn(done):
-            log_times = predict(np.array(rows), log_times, np.array(rows[-len(proposals) :])).known
-        self._measured = _Measured(done, rows, tuple(log_times.tolist()))
 
     def parent(self, rng: random.Random) -> Proposal:
         """One of the fast ones, the faster the likelier.
@@ -121,8 +150,8 @@ class Trials:
         Raises:
             ValueError: nothing has run yet.
         """
-        ran = self._ran()
-        times = np.array([self._measured.log_times[index] for index in ran])
+        ran = self._measured.ran
+        times = self._measured.log_times[list(ran)]
         return self.done[rng.choices(ran, np.exp((times.min() - times) / _PARENTS).tolist())[0]].proposal
 
     def choose(self, proposals: Sequence[Proposal], count: int, rng: np.random.Generator) -> list[Proposal]:
@@ -132,28 +161,15 @@ class Trials:
         predicted to be fast is chosen, and what might be, and, as run times of similar schedules go together, not many of a
         kind. Before there is enough to learn from, the first ones are chosen.
         """
-        if not _can_learn(self.done) or len(proposals) <= count:
+        measured = self._measured
+        if not measured.can_teach or len(proposals) <= count:
             return list(proposals[:count])
         unknown = np.array([features(proposal) for proposal in proposals])
-        prediction = predict(np.array(self._measured.features), _log_times(self.done), unknown)
         chosen: list[int] = []
-        for sample in prediction.draws(count, rng):
+        for sample in predict(measured.features, measured.raw_log_times, unknown).draws(count, rng):
             sample[chosen] = math.inf
             chosen.append(int(np.argmin(sample)))
         return [proposals[index] for index in chosen]
-
-    def _ran(self) -> list[int]:
-        return [index for index, trial in enumerate(self.done) if trial.speed > 0]
-
-
-def _can_learn(done: Sequence[Trial]) -> bool:
-    return sum(trial.speed > 0 for trial in done) >= _LEARN_FROM
-
-
-def _log_times(done: Sequence[Trial]) -> NDArray[np.float64]:
-    """As they were measured."""
-    slowest = max((trial.speed for trial in done), default=1.0) / _SLOW or 1.0
-    return np.array([-math.log(max(trial.speed, slowest)) for trial in done])
 
 
 def features(proposal: Proposal) -> NDArray[np.float64]:

@@ -230,18 +230,20 @@ def test_ctrl_c_ends_with_the_best_so_far(blur: SchedulingProblem) -> None:
     assert plan.finalists[0].schedule == plan.schedule
 
 
-def test_ctrl_c_while_a_batch_is_noted_leaves_it_out(blur: SchedulingProblem, monkeypatch: pytest.MonkeyPatch) -> None:
-    noted: list[Any] = []
+def test_ctrl_c_while_batches_are_digested_loses_none_of_them(
+    blur: SchedulingProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digested: list[Any] = []
 
     def interrupted(proposal: Any) -> Any:
-        noted.append(proposal)
-        if len(noted) == 1 + SMALL.batch + 2:  # the baseline, a batch, and half of the next one
+        digested.append(proposal)
+        if len(digested) == 6:  # of the first batches, once there are enough of them to learn from
             raise KeyboardInterrupt
         return features(proposal)
 
     monkeypatch.setattr(trials, "features", interrupted)
     plan = tune(blur, MadeUpTimes(by_splits))
-    assert (plan.ended_by, plan.measurements) == ("interrupt", SMALL.batch)
+    assert (plan.ended_by, plan.measurements) == ("interrupt", 3 * SMALL.batch)
     assert plan.finalists[0].schedule == plan.schedule
 
 
