@@ -155,15 +155,15 @@ def test_a_further_agent_runs_alone(run: Path, tmp_path: Path) -> None:
     assert (refused.exit_code, "another agent descent" in refused.output) == (2, True)
 
 
-def test_a_run_grows_by_seeds_pipelines_and_budgets(tmp_path: Path) -> None:
-    random = {"agent": "RandomSearch", "budgets": [{"evaluations": 20}]}
-    own = run_suite(tmp_path, pipelines=["toy_scan"], budgets=[{"evaluations": 50}], seeds=[1])
+def test_a_run_grows_by_seeds_pipelines_and_budgets(run: Path, tmp_path: Path) -> None:
+    own, random = tmp_path / "run", {"agent": "RandomSearch", "budgets": [{"evaluations": 20}]}
+    shutil.copytree(run, own)
     before = {path: path.stat().st_mtime_ns for path in own.glob("cells/*.json")}
     more = {
         "title": "More toys",
-        "pipelines": ["toy_pointwise", "toy_scan"],
-        "seeds": [7, 1],
-        "budgets": [{"evaluations": 9}, {"evaluations": 50}],
+        "pipelines": ["toy_pointwise", *reversed(SUITE["pipelines"])],
+        "seeds": [7, 0, 1],
+        "budgets": [{"evaluations": 9}, *SUITE["budgets"]],
         "agents": SUITE["agents"] | {"own": random},
     }
     for agents in (
@@ -172,12 +172,15 @@ def test_a_run_grows_by_seeds_pipelines_and_budgets(tmp_path: Path) -> None:
     ):
         result = halidegym("bench", write_suite(tmp_path, **more | {"agents": agents}), "--output", own)
         assert result.exit_code == 0, result.output
-    assert len(before) == 2
     assert all(path.stat().st_mtime_ns == modified for path, modified in before.items())
     suite = Run(own).suite
-    assert (suite.title, suite.seeds, suite.pipelines) == ("More toys", [1, 7], ["toy_scan", "toy_pointwise"])
-    assert [budget.evaluations for budget in suite.budgets] == [50, 9]
-    assert len(cell_files(own)) == 2 * (1 + 2 * 2 + 2 * 2) == len(Run(own).cells)
+    assert (suite.title, suite.seeds, suite.pipelines) == (
+        "More toys",
+        [0, 1, 7],
+        ["toy_blur", "toy_scan", "toy_pointwise"],
+    )
+    assert [budget.evaluations for budget in suite.budgets] == [50, None, 9]
+    assert len(cell_files(own)) == 3 * (1 + 3 * 3 + 2 * 3) == len(Run(own).cells)
     verdicts = halidegym("validate", own).output
     assert "0 false" in verdicts and "missing" not in verdicts
 
