@@ -119,7 +119,7 @@ BEFORE = {
     "docs/pipelines/benchmarks.md": PACKAGE,
     "docs/pipelines/toys.md": PACKAGE,
     "docs/specification/search-and-cost-model.md": PIPELINE,
-    "docs/training/aggrevate.md": DATA,
+    "docs/training/aggrevate.md": DATA + POLICY,
     "docs/training/cost-models.md": PROBLEM + MEASURED + WEIGHTS,
     "docs/training/expert.md": DATA + POLICY,
     "docs/training/imitation.md": DATA,

@@ -16,7 +16,7 @@ from halidegym.evaluation.output.progress import phases_bar
 @click.command()
 @config_option("aggrevate")
 @data_option
-@policy_option("runs/expert/policy.npz", "expert")
+@policy_option("runs/imitate/policy.npz", "imitate")
 @click.option(
     "--output", type=OutputFolder(), default="runs/aggrevate", show_default=True, help="Folder of the policy."
 )
