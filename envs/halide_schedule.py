@@ -142,6 +142,7 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
     | `max_stages`, `max_edges`, `max_loops` | as needed | more room in the observation |
     | `pool` | none | for `"random"`: number of prepared problems to draw from |
     | `skip_forced` | `True` | the environment takes decisions without an alternative itself |
+    | `copy` | `True` | observations belong to the caller; if not, they are read-only, and last through one more step |
     | `child_features` | `False` | show what each decision leads to; every child shown is an evaluation |
     | `render_mode` | none | `"ansi"`: the loop nest as text; `"rgb_array"`: a picture of it (needs Pillow) |
 
@@ -196,6 +197,7 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
         max_loops: int = 1,
         pool: int | None = None,
         skip_forced: bool = True,
+        copy: bool = True,
         child_features: bool = False,
         render_mode: str | None = None,
     ) -> None:
@@ -206,7 +208,7 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
             MissingEstimate, UnsupportedPipeline, FormatError: a pipeline cannot be analysed.
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
-        check_kind(bool, skip_forced=skip_forced, child_features=child_features)
+        check_kind(bool, skip_forced=skip_forced, copy=copy, child_features=child_features)
         check_at_least(
             1, INT32_MAX, max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops
         )
@@ -229,7 +231,7 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
             decisions=max_decisions,
             child_features=child_features,
         )
-        self._native = _core.Environment(shape, skip_forced=skip_forced)
+        self._native = _core.Environment(shape, skip_forced=skip_forced, copy=copy)
         self.skip_forced = skip_forced
         """Whether decisions without an alternative are taken by the environment itself."""
         self.observation_space = observation_space(shape)

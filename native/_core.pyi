@@ -1874,8 +1874,15 @@ class ObservationShape(_Value):
 class Environment(_Bound):
     """An episode over the decisions of a schedule; see `halidegym.envs.halide_schedule.HalideSchedule`."""
 
-    def __init__(self, shape: ObservationShape, *, skip_forced: bool = True) -> None:
+    def __init__(self, shape: ObservationShape, *, skip_forced: bool = True, copy: bool = True) -> None:
         """An environment in no state yet.
+
+        Args:
+            shape: of observations.
+            skip_forced: whether it takes decisions without an alternative itself.
+            copy: whether the arrays of an observation belong to the caller. If not, they are read-only, and written again:
+                those of `start_and_look` and `observe` by the next of these, those of a step by the second step from there.
+                Only what changed is written.
 
         Raises:
             InvalidParameter: a size is below 1.
@@ -1898,7 +1905,7 @@ class Environment(_Bound):
             InvalidParameter: there is no legal decision, or the cost of the state that it leads to is no number.
         """
     def observe(self) -> dict[str, NDArray[Any]]:
-        """The observation as a dict of arrays of one dimension. They belong to the caller: an array is used again only when
+        """The observation as a dict of arrays of one dimension. One that belongs to the caller is used again only when
         nobody refers to it any longer.
         """
     def start_and_look(

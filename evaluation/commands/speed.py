@@ -169,6 +169,7 @@ def _beside_cart_pole(run: Run, name: str, vectors: Vectors) -> Iterator[Measure
         _CART_POLE: environment_speed.cart_pole(),
         single: environment_speed.schedules(name),
         f"{single}, max_decisions={room}": environment_speed.schedules(name, max_decisions=room),
+        f"{single}, copy=False": environment_speed.schedules(name, copy=False),
         together: vector(),
         f"{together}, copy=False": vector(copy=False),
         f"{together}, copy=False, resets in the next step": vector(copy=False, autoreset_mode="NextStep"),

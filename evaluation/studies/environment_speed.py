@@ -37,9 +37,9 @@ def cart_pole() -> Loop:
     return _single(gym.make("CartPole-v1"), lambda _: 2)
 
 
-def schedules(pipeline: str, *, max_decisions: int = _MAX_DECISIONS) -> Loop:
+def schedules(pipeline: str, *, copy: bool = True, max_decisions: int = _MAX_DECISIONS) -> Loop:
     """Steps of HalideSchedule-v0 per second of CPU time, as `gym.make` wraps it."""
-    arguments = {**_ARGUMENTS, "max_decisions": max_decisions}
+    arguments = {**_ARGUMENTS, "copy": copy, "max_decisions": max_decisions}
     return _single(gym.make(HALIDE_SCHEDULE, pipeline=pipeline, **arguments), partial(_num_actions, room=max_decisions))
 
 

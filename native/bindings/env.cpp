@@ -39,17 +39,71 @@ const Keys &keys() {
     return keys.call_once_and_store_result([] { return Keys(); }).get_stored();
 }
 
-// An environment that shows Python where it is.
+// What an environment was told last.
+enum class Call { Start, Step };
+
+// The arrays of an observation that stay the same, for Python to read alone: only what changes is written to them.
+class OwnArrays {
+public:
+    explicit OwnArrays(const ObservationShape &shape) {
+        auto name = observation_names().begin();
+        for_each_array(view_, shape, [&]<typename T>(const char *, std::span<T> &part, int size) {
+            const py::object array = array_of<T, 1>({size});
+            auto *fields = py::detail::array_proxy(array.ptr());
+            part = {reinterpret_cast<T *>(fields->data), static_cast<size_t>(size)};
+            fields->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+            dict_[*name++] = array;
+        });
+    }
+
+    py::dict observe(const Environment &environment) {
+        environment.observe(shown_, view_);
+        return copy_of(dict_);
+    }
+
+private:
+    py::dict dict_;
+    Observation view_;
+    Shown shown_;
+};
+
+// As many of them as it takes for an observation to last through the next step.
+class OwnObservations {
+public:
+    explicit OwnObservations(const ObservationShape &shape)
+        : start_(shape), steps_{OwnArrays(shape), OwnArrays(shape)} {}
+
+    py::dict observe(const Environment &environment, Call last) {
+        if (last == Call::Start) {
+            return start_.observe(environment);
+        }
+        latest_ = 1 - latest_;
+        return steps_[latest_].observe(environment);
+    }
+
+private:
+    OwnArrays start_;
+    std::array<OwnArrays, 2> steps_;
+    size_t latest_ = 0;
+};
+
+// An environment that shows Python where it is: in arrays that belong to the caller, or in its own.
 class ShownEnvironment : public Environment {
 public:
-    using Environment::Environment;
+    ShownEnvironment(ObservationShape shape, bool skip_forced, bool copy) : Environment(shape, skip_forced) {
+        if (!copy) {
+            own_.emplace(shape);
+        }
+    }
 
-    py::dict observe() { return next_frame().observe(*this); }
+    bool copies() const { return !own_; }
+
+    py::dict observe() { return own_ ? own_->observe(*this, Call::Start) : next_frame().observe(*this); }
 
     // The observation, and the information that all steps have.
-    std::pair<py::dict, py::dict> look() {
+    std::pair<py::dict, py::dict> look(Call last) {
         Frame &frame = next_frame();
-        py::dict observation = frame.observe(*this);
+        py::dict observation = own_ ? own_->observe(*this, last) : frame.observe(*this);
         const int num_actions = shape().decisions;
         const int64_t num_legal = num_legal_decisions();
         const auto mask = frame.information.memory<int8_t>(0, keys().action_mask, num_actions);
@@ -86,6 +140,7 @@ private:
     }
 
     std::array<Frame, 2> frames_;
+    std::optional<OwnObservations> own_;
 };
 
 void start_unlocked(ShownEnvironment &environment, State state, double reference_cost, int64_t evaluations) {
@@ -97,7 +152,7 @@ void start_unlocked(ShownEnvironment &environment, State state, double reference
 std::pair<py::dict, py::dict> start_and_look(ShownEnvironment &environment, State state, double reference_cost,
                                              int64_t evaluations) {
     start_unlocked(environment, std::move(state), reference_cost, evaluations);
-    return environment.look();
+    return environment.look(Call::Start);
 }
 
 std::pair<py::dict, py::dict> step_and_look(ShownEnvironment &environment, int64_t action) {
@@ -105,7 +160,7 @@ std::pair<py::dict, py::dict> step_and_look(ShownEnvironment &environment, int64
         const UnlockedWork work;
         return environment.step(action);
     }();
-    auto shown = environment.look();
+    auto shown = environment.look(Call::Step);
     shown.second[keys().illegal_action] = !is_legal;
     return shown;
 }
@@ -121,15 +176,16 @@ Array<int64_t> presented_decisions(const ShownEnvironment &environment) {
 
 py::tuple to_tuple(const ShownEnvironment &environment) {
     const auto here = environment.here();
-    return py::make_tuple(environment.shape(), environment.skips_forced(),
+    return py::make_tuple(environment.shape(), environment.skips_forced(), environment.copies(),
                           here ? std::optional(here->state) : std::nullopt, here ? here->reference_cost : 1,
                           here ? here->num_evaluations : 0);
 }
 
 std::unique_ptr<ShownEnvironment> environment(const py::tuple &pickled) {
-    auto result = std::make_unique<ShownEnvironment>(pickled[0].cast<ObservationShape>(), pickled[1].cast<bool>());
-    if (auto state = pickled[2].cast<std::optional<State>>()) {
-        result->start({*std::move(state), pickled[3].cast<double>(), pickled[4].cast<int64_t>()});
+    auto result = std::make_unique<ShownEnvironment>(pickled[0].cast<ObservationShape>(), pickled[1].cast<bool>(),
+                                                     pickled[2].cast<bool>());
+    if (auto state = pickled[3].cast<std::optional<State>>()) {
+        result->start({*std::move(state), pickled[4].cast<double>(), pickled[5].cast<int64_t>()});
     }
     return result;
 }
@@ -165,12 +221,13 @@ void bind_env(py::module_ &m) {
 
     // Types of this module alone are found without the lock that modules share, once a step.
     py::class_<ShownEnvironment>(m, "Environment", "An episode over the decisions of a schedule.", py::module_local())
-        .def(py::init<ObservationShape, bool>(), py::arg("shape"), py::kw_only(), py::arg("skip_forced") = true)
+        .def(py::init<ObservationShape, bool, bool>(), py::arg("shape"), py::kw_only(), py::arg("skip_forced") = true,
+             py::arg("copy") = true)
         .def("start", &start_unlocked, py::arg("state"), py::arg("reference_cost") = 1.0, py::arg("evaluations") = 0,
              "Begin in a state, or in the next one that offers a choice.")
         .def("step", &Environment::step, py::arg("action"), py::call_guard<UnlockedWork>(),
              "Take a decision; whether the action was legal.")
-        .def("observe", &ShownEnvironment::observe, "The observation as a dict of new arrays, each of one dimension.")
+        .def("observe", &ShownEnvironment::observe, "The observation as a dict of arrays, each of one dimension.")
         .def("start_and_look", &start_and_look, py::arg("state"), py::arg("reference_cost"), py::arg("evaluations"),
              "Begin as `start` does: the observation, and what else there is to tell of every position.")
         .def("step_and_look", &step_and_look, py::arg("action"), "The same after a step.")

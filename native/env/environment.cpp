@@ -61,4 +61,9 @@ void Environment::observe(const Observation &out) const {
     episode_.observe(out);
 }
 
+void Environment::observe(Shown &shown, const Observation &out) const {
+    const Turn turn(in_use_);
+    episode_.observe(shown, out);
+}
+
 }  // namespace halidegym

@@ -30,6 +30,7 @@ public:
     const ObservationShape &shape() const { return episode_.shape(); }
     bool skips_forced() const { return episode_.skips_forced(); }
     void observe(const Observation &out) const;
+    void observe(Shown &shown, const Observation &out) const;
 
 private:
     mutable std::atomic_flag in_use_;

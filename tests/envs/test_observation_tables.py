@@ -201,6 +201,7 @@ def test_a_reference_that_is_no_positive_number_is_refused(reference_cost: float
         native.start(env.prepared_problem.initial_state, reference_cost)
 
 
-def test_child_features_is_a_bool() -> None:
-    with pytest.raises(_core.InvalidParameter, match="child_features"):
-        make(child_features=1)
+@pytest.mark.parametrize("argument", ["child_features", "copy"])
+def test_switches_are_bools(argument: str) -> None:
+    with pytest.raises(_core.InvalidParameter, match=argument):
+        make(**{argument: 1})

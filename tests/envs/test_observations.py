@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -128,3 +129,50 @@ def test_episodes_end_whatever_the_actions() -> None:
         steps = list(play(env, lambda _: int(rng.integers(env.action_space.n))))
         assert len(steps) <= 2 * env.unwrapped.problem.num_nodes
         assert steps[-1][3]["cost"] > 0
+
+
+@pytest.mark.parametrize("child_features", [False, True])
+def test_without_copies_arrays_show_the_same_and_last_through_the_next_step(child_features: bool) -> None:
+    pipelines = [pipelines_for_tests.blur, pipelines_for_tests.several_updates, "harris"]
+    kept, copying = (bare(pipelines, max_decisions=64, child_features=child_features, copy=c) for c in (False, True))
+    names, arrays = set(), set()
+
+    def check(shown: Any, expected: Any) -> None:
+        assert list(shown) == list(expected)
+        assert all(shown[key].dtype == expected[key].dtype and not shown[key].flags.writeable for key in shown)
+        assert all(shown[key].tobytes() == expected[key].tobytes() for key in shown)
+        arrays.update(map(id, shown.values()))
+
+    for seed in range(12):
+        (shown, info), (expected, _) = kept.reset(seed=seed), copying.reset(seed=seed)
+        check(shown, expected)
+        names.add(kept.problem.name)
+        start, policy, is_over = kept.clone_state(), random_policy(seed), False
+        while not is_over:
+            action, before, expected_before = policy(info), shown, expected
+            shown, _, is_over, _, info = kept.step(action)
+            expected, *_ = copying.step(action)
+            check(before, expected_before)
+            check(shown, expected)
+        check(kept.restore_state(start)[0], copying.restore_state(start)[0])
+        check(shown, expected)
+    assert len(names) == len(pipelines)
+    assert len(arrays) == 3 * len(expected)
+
+
+def test_gymnasium_has_nothing_to_say_about_observations_without_copies() -> None:
+    env = make(copy=False)
+    for seed in range(3):
+        env.reset(seed=seed)
+    for _ in play(env, random_policy(0)):
+        pass
+
+
+def test_a_copy_of_an_environment_without_copies_has_arrays_of_its_own() -> None:
+    env = bare(copy=False)
+    observation, info = env.reset(seed=0)
+    before = {key: array.copy() for key, array in observation.items()}
+    other = pickle.loads(pickle.dumps(env))
+    shown, *_ = other.step(random_policy(0)(info))
+    assert not any(array.flags.writeable for array in shown.values())
+    assert all(np.array_equal(observation[key], before[key]) for key in before)

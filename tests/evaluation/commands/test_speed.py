@@ -75,6 +75,7 @@ def test_environments_are_compared_with_cart_pole(monkeypatch: pytest.MonkeyPatc
     for quantity in (
         "gym.make / CartPole-v1",
         "gym.make, max_decisions=32 / CartPole-v1",
+        "gym.make, copy=False / CartPole-v1",
         "gym.make_vec of 8 / CartPole-v1",
         "gym.make_vec of 8, copy=False: steps / s",
         "gym.make_vec of 8, copy=False, max_decisions=32 / CartPole-v1",
