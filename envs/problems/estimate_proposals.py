@@ -3,11 +3,12 @@
 An output is as large as the first example input of at least as many dimensions, and then cut until no input, and no output
 before it, is read beyond its size, or, where all outputs read beyond, as little as possible; where a larger input has room
 for more, it grows.
-A scalar is its value, the middle of its range, or 1.
+A scalar is its value, the middle of its range, or 1; its only limit, if 1 is beyond it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -107,12 +108,13 @@ def _promised_min(parameter: _core.ParameterData, dimension: int) -> int:
 
 def _scalar(parameter: _core.ParameterData) -> Estimate:
     values = {key: value for key, (_, value) in parameter.values.items()}
-    if values.get("value"):
+    if "value" in values:
         return values["value"]
-    if "min" in values and "max" in values:
-        middle = (values["min"] + values["max"]) / 2
-        return middle if "float" in parameter.type else int(middle)
-    return 1
+    least, most = values.get("min", -math.inf), values.get("max", math.inf)
+    if math.isinf(least) or math.isinf(most):
+        # Compiled code refuses to run on a value beyond the one limit that there may be.
+        return min(max(1, least), most)
+    return (least + most) / 2 if "float" in parameter.type else (least + most) // 2
 
 
 def _outputs(snapshot: PipelineSnapshot) -> Mapping[str, int]:

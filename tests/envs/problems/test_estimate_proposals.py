@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import halide as hl
@@ -150,6 +151,32 @@ def test_scalars_are_their_value_or_the_middle_of_their_range_or_one() -> None:
     found = proposed(with_scalars, image=(640, 480))
     assert {name: found[name] for name in ("shift", "radius", "ranged")} == {"shift": 5, "radius": 1, "ranged": 5}
     assert found["out"] == [(0, 635), (0, 479)]
+
+
+def test_a_scalar_whose_value_is_zero_is_proposed_as_zero() -> None:
+    def build() -> hl.Func:
+        source, out = image(), hl.Func("out")
+        out[X, Y] = source[X + hl.Param(hl.Int(32), "shift", 0), Y]
+        return out
+
+    assert proposed(build, image=(640, 480))["shift"] == 0
+
+
+def test_a_scalar_with_one_limit_is_proposed_within_it() -> None:
+    def build() -> hl.Func:
+        source, out = image(), hl.Func("out")
+        least, most, wide = (hl.Param(hl.Int(32), name) for name in ("least", "most", "wide"))
+        least.set_min_value(3)
+        most.set_max_value(-2)
+        wide.set_max_value(7)
+        endless = hl.Param(hl.Float(32), "endless")
+        endless.set_range(2, math.inf)
+        out[X, Y] = source[X + least, Y + most] + source[X + wide, Y] * endless
+        return out
+
+    found = proposed(build, image=(640, 480))
+    scalars = ("least", "most", "wide", "endless")
+    assert {name: found[name] for name in scalars} == {"least": 3, "most": -2, "wide": 1, "endless": 2}
 
 
 @pytest.mark.parametrize(
