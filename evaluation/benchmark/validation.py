@@ -69,11 +69,20 @@ def validate(
             verdicts += [Verdict(name, "false", reason) for name in cells]
             continue
         baseline = next((result for cell, result in cells.values() if cell.agent == run.suite.baseline), None)
+        # What failed needs no pipeline, which may be what cannot be built.
+        plans = {name: (cell, result) for name, (cell, result) in cells.items() if result.solution is not None}
+        verdicts += [_of_failure(name, result) for name, (_, result) in cells.items() if name not in plans]
+        if not plans:
+            continue
         try:
-            verdicts += run_isolated(_replay_all, cells, baseline, again)
+            verdicts += run_isolated(_replay_all, plans, baseline, again)
         except Error as error:
-            verdicts += [Verdict(name, "false", f"replaying it failed: {error}") for name in cells]
+            verdicts += [Verdict(name, "false", f"replaying it failed: {error}") for name in plans]
     return verdicts + _timings(run, {verdict.file: verdict for verdict in verdicts})
+
+
+def _of_failure(name: str, result: CellResult) -> Verdict:
+    return Verdict(name, "failed") if result.failure else Verdict(name, "false", "no plan")
 
 
 def _replay_all(
@@ -84,9 +93,7 @@ def _replay_all(
     verdicts = []
     for name, (cell, result) in cells.items():
         found = result.solution
-        if found is None:
-            verdicts.append(Verdict(name, "failed" if result.failure else "false", "" if result.failure else "no plan"))
-            continue
+        assert found is not None, "cells without a plan are told apart before"
         try:
             if found.problem_hash != problem.hash:
                 raise FalseClaimError(

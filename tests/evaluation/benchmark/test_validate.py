@@ -165,3 +165,15 @@ def test_no_code_of_agents_within_agents_is_run(tmp_path: Path) -> None:
         assert "5 replayed, 0 believed, 0 failed, 0 false" in result.output
         assert not source.with_suffix(".imported").exists()
         source.unlink(missing_ok=True)
+
+
+def test_cells_that_failed_are_no_false_claims_where_their_pipeline_cannot_be_built(tmp_path: Path) -> None:
+    source = tmp_path / "mine.py"
+    source.write_text(
+        "import halide as hl\n\ndef no_estimates():\n    f = hl.Func('f')\n    f[hl.Var('x')] = 1\n    return f\n"
+    )
+    run = run_suite(tmp_path, budgets=BUDGETS, pipelines=["toy_scan", f"{source}:no_estimates"], seeds=[0])
+    result = halidegym("validate", run, "--submission", tmp_path / "mine.zip")
+    assert result.exit_code == 0, result.output
+    assert "2 replayed, 0 believed, 2 failed, 0 false" in result.output
+    assert (tmp_path / "mine.zip").exists()
