@@ -110,6 +110,7 @@ def _built(source: PipelineLike, target: str | None, options: dict[str, Any]) ->
     elif callable(source):
         function = getattr(source, "__name__", type(source).__name__)
         _check_options(source, options, function)
+        options = _with_truths(source, options, function)
         if options:
             name, source = named(function, options), source(**options)
     return source, name
@@ -167,6 +168,24 @@ def _check_options(build: Callable[..., Any], options: Mapping[str, Any], what: 
     except TypeError as error:
         known = ", ".join(signature.parameters) or "none"
         raise InvalidParameter(f"pipeline_options of {what}: {error}. It has these options: {known}") from error
+
+
+def _with_truths(build: Callable[..., Any], options: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """The options, in which the texts true and false, as on the command line, are truths where these are wanted.
+
+    Any text counts as true in Python, so that "false" would build the other pipeline.
+    """
+    found = dict(options)
+    parameters = inspect.signature(build).parameters
+    for name, value in options.items():
+        parameter = parameters.get(name)  # none, if it is one of **options
+        if parameter is None or not isinstance(value, str):
+            continue
+        if isinstance(parameter.default, bool) or parameter.annotation in (bool, "bool"):
+            if value not in ("true", "false"):
+                raise InvalidParameter(f"pipeline_options of {what}: {name}={shown(value)}; give true or false")
+            found[name] = value == "true"
+    return found
 
 
 def _refuse(given: Mapping[str, Any] | None, reason: str, argument: str = "pipeline_options") -> None:

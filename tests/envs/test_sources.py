@@ -60,6 +60,23 @@ def test_an_environment_takes_options() -> None:
     assert problem_of(pipeline=scaled, pipeline_options={"rows": 3}, estimates=ESTIMATES).hash == three.hash
 
 
+def sloped(falling=True, steep: bool = False) -> hl.Func:
+    x, ramp = hl.Var("x"), hl.Func("ramp")
+    ramp[x] = (2 * x if steep else x) * (2.0 if falling is True else 1)
+    ramp.set_estimates([(0, 64)])
+    return ramp
+
+
+def test_true_and_false_as_on_the_command_line_are_truths_where_these_are_wanted() -> None:
+    for name in ("falling", "steep"):
+        for text, truth in (("true", True), ("false", False)):
+            problem = load_problem(sloped, pipeline_options={name: text})
+            assert problem.name == f"sloped({name}={truth})"
+            assert problem.hash == load_problem(sloped, pipeline_options={name: truth}).hash
+        with pytest.raises(InvalidParameter, match=f"pipeline_options of sloped: {name}='maybe'; give true or false"):
+            load_problem(sloped, pipeline_options={name: "maybe"})
+
+
 def test_other_options_are_another_name() -> None:
     assert load_problem("harris", pipeline_options={"size": (160, 128)}).name == "harris(size=(160, 128))"
     assert load_problem(scaled, pipeline_options={"rows": 3}, estimates=ESTIMATES).name == "scaled(rows=3)"
