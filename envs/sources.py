@@ -109,8 +109,7 @@ def _built(source: PipelineLike, target: str | None, options: dict[str, Any]) ->
         source = generated_pipeline(source, "host" if target is None else target, options)
     elif callable(source):
         function = getattr(source, "__name__", type(source).__name__)
-        _check_options(source, options, function)
-        options = _with_truths(source, options, function)
+        options = _checked_options(source, options, function)
         if options:
             name, source = named(function, options), source(**options)
     return source, name
@@ -148,9 +147,9 @@ def load_problems(
 
 
 def _build_registered(name: str, options: Mapping[str, Any]) -> hl.Pipeline:
-    _check_options(pipelines.entry(name).build, options, name)
+    checked = _checked_options(pipelines.entry(name).build, options, name)
     try:
-        return pipelines.build(name, **options)
+        return pipelines.build(name, **checked)
     except ValueError as error:
         raise InvalidParameter(str(error)) from error
 
@@ -161,31 +160,25 @@ def named(name: str, options: Mapping[str, Any]) -> str:
     return f"{name}({arguments})" if options else name
 
 
-def _check_options(build: Callable[..., Any], options: Mapping[str, Any], what: str) -> None:
+def _checked_options(build: Callable[..., Any], options: Mapping[str, Any], what: str) -> dict[str, Any]:
+    """The options, in which the texts true and false, as on the command line, are truths where these are wanted.
+
+    Any text counts as true in Python, so that "false" would build the other pipeline.
+    """
     signature = inspect.signature(build)
     try:
         signature.bind(**options)
     except TypeError as error:
         known = ", ".join(signature.parameters) or "none"
         raise InvalidParameter(f"pipeline_options of {what}: {error}. It has these options: {known}") from error
-
-
-def _with_truths(build: Callable[..., Any], options: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """The options, in which the texts true and false, as on the command line, are truths where these are wanted.
-
-    Any text counts as true in Python, so that "false" would build the other pipeline.
-    """
-    found = dict(options)
-    parameters = inspect.signature(build).parameters
-    for name, value in options.items():
-        parameter = parameters.get(name)  # none, if it is one of **options
-        if parameter is None or not isinstance(value, str):
-            continue
-        if isinstance(parameter.default, bool) or parameter.annotation in (bool, "bool"):
+    checked = dict(options)
+    for name, parameter in signature.parameters.items():
+        is_switch = isinstance(parameter.default, bool) or parameter.annotation in (bool, "bool")
+        if is_switch and isinstance(value := options.get(name), str):
             if value not in ("true", "false"):
                 raise InvalidParameter(f"pipeline_options of {what}: {name}={shown(value)}; give true or false")
-            found[name] = value == "true"
-    return found
+            checked[name] = value == "true"
+    return checked
 
 
 def _refuse(given: Mapping[str, Any] | None, reason: str, argument: str = "pipeline_options") -> None:
