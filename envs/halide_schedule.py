@@ -28,7 +28,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.sources import ProblemSource
 from halidegym.envs.specification import Specified
 from halidegym.native import _core
-from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_kind
+from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_present
 
 __all__ = ["EpisodeState", "HalideSchedule"]
 
@@ -208,10 +208,15 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
             MissingEstimate, UnsupportedPipeline, FormatError: a pipeline cannot be analysed.
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
-        check_kind(bool, skip_forced=skip_forced, copy=copy, child_features=child_features)
-        check_at_least(
-            1, INT32_MAX, max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops
-        )
+        check_given(bool, skip_forced=skip_forced, copy=copy, child_features=child_features)
+        sizes = {
+            "max_decisions": max_decisions,
+            "max_stages": max_stages,
+            "max_edges": max_edges,
+            "max_loops": max_loops,
+        }
+        check_present(**sizes)
+        check_at_least(1, INT32_MAX, **sizes)
         self.render_mode = render_mode
         self._prepared = load_prepared_problems(
             pipeline,

@@ -24,7 +24,7 @@ from halidegym.envs.vector_arguments import action_indices, check_no_wrappers, c
 from halidegym.envs.vector_base import SeededVector
 from halidegym.envs.vector_infos import arrays
 from halidegym.native import _core
-from halidegym.native.checks import check_kind
+from halidegym.native.checks import check_given, check_kind
 
 Step = tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -113,7 +113,7 @@ class HalideScheduleVector(SeededVector[Observation]):
             Error: see `HalideSchedule`.
         """
         check_sizes(num_envs, threads, group_size)
-        check_kind(bool, copy=copy)
+        check_given(bool, copy=copy)
         check_kind(Reward, reward=reward)
         check_no_wrappers(environment)
         single = HalideSchedule(**environment)

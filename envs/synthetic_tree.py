@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from halidegym.envs.arguments import action_index, check_no_options, check_render_mode
 from halidegym.envs.specification import Specified
 from halidegym.native._core import SyntheticNode, SyntheticTree
-from halidegym.native.checks import check_at_least, check_number
+from halidegym.native.checks import check_at_least, check_number, check_present
 
 Observation = NDArray[np.float32]
 
@@ -110,6 +110,7 @@ class SyntheticTreeEnv(Specified, gym.Env[Observation, np.int64]):
             InvalidParameter: an argument is out of its range.
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
+        check_present(branching=branching, depth=depth, delta=delta)
         check_at_least(1, branching=branching, depth=depth)
         check_at_least(0, 2**64 - 1, tree_seed=tree_seed)
         check_number(0, _MAX_DELTA, delta=delta)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from halidegym.envs.arguments import action_index
 from halidegym.native._core import InvalidParameter
-from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, shown
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, check_present, shown
 
 
 def check_no_wrappers(arguments: Mapping[str, Any]) -> None:
@@ -35,6 +35,7 @@ def check_sizes(num_envs: int, threads: int, group_size: int) -> None:
     Raises:
         InvalidParameter: they are no positive numbers, or do not fit each other.
     """
+    check_present(num_envs=num_envs, threads=threads, group_size=group_size)
     check_at_least(1, INT32_MAX, num_envs=num_envs, threads=threads, group_size=group_size)
     if threads > num_envs:
         raise InvalidParameter(

@@ -1,7 +1,7 @@
 """Checks of arguments, the same on all floors: whatever does not fit is refused before it reaches the core.
 
-Messages name the argument, what came (shortened), and what is wanted. A parameter that is None passes: where None means
-nothing, the signature says so.
+Messages name the argument, what came (shortened), and what is wanted. A parameter that is None passes: None may stand for a
+default. Where it means nothing, `check_present` and `check_given` refuse it.
 """
 
 from __future__ import annotations
@@ -88,8 +88,19 @@ def check_kind(kind: type, **parameters: object) -> None:
             raise InvalidParameter(f"{name}={shown(value)} is a {type(value).__name__}; give a {kind.__name__}")
 
 
+def check_present(**parameters: object) -> None:
+    """Check that parameters are not None, which means nothing for them.
+
+    Raises:
+        InvalidParameter: one is.
+    """
+    for name, value in parameters.items():
+        if value is None:
+            raise InvalidParameter(f"{name} is None, which means nothing here; give a value, or leave it out")
+
+
 def check_given(kind: type, **parameters: object) -> None:
-    """The same of what cannot be left out.
+    """What `check_kind` checks, of objects that cannot be None.
 
     Raises:
         InvalidParameter: one is not, or is None.

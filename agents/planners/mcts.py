@@ -21,7 +21,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer, opened
 from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, Solution, Space, State, TreePolicy, mcts
-from halidegym.native.checks import check_at_least, check_number
+from halidegym.native.checks import check_at_least, check_given, check_number, check_present
 
 if TYPE_CHECKING:
     from halidegym.agents.spread import TreesOnRay  # brings ray, which others need not have
@@ -166,12 +166,14 @@ class MCTS(NativeSearch):
         super().__post_init__()
         if self.backend not in ("threading", "ray"):
             raise InvalidParameter(f"backend={self.backend!r} is unknown; give threading or ray")
+        check_present(selection=self.selection, exploration=self.exploration)
         check_at_least(1, workers=self.workers)
         if self.workers is not None and self.backend == "threading":
             raise InvalidParameter(f"workers={self.workers} is for backend='ray'; give threads, or that backend")
         if isinstance(self.selection, str) and self.selection not in SELECTIONS:
             raise InvalidParameter(f"selection={self.selection!r} is unknown; give one of {', '.join(SELECTIONS)}")
         check_number(exploration=self.exploration)
+        check_given(bool, measured=self.measured)
         self.options(0)
 
     @staticmethod

@@ -27,7 +27,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Weights
-from halidegym.native.checks import check_at_least, check_kind
+from halidegym.native.checks import check_at_least, check_given, check_present
 from halidegym.native.weights import resolve_weights
 
 _SHARE_OF_BASELINE = 0.25  # of the seconds
@@ -74,14 +74,21 @@ class Autotune(Agent):
     weights: Weights | str | Path | None = None
 
     def __post_init__(self) -> None:
-        check_at_least(1, measurements=self.measurements, batch=self.batch, first=self.first, finalists=self.finalists)
+        sizes = {
+            "measurements": self.measurements,
+            "batch": self.batch,
+            "first": self.first,
+            "finalists": self.finalists,
+        }
+        check_present(**sizes, proposals=self.proposals)
+        check_at_least(1, **sizes)
         check_at_least(self.batch, proposals=self.proposals)
         if self.parallelisms is not None:
             object.__setattr__(self, "parallelisms", tuple(self.parallelisms))
             if not self.parallelisms:
                 raise InvalidParameter("parallelisms=() leaves no number of cores; give at least one, or None")
             check_at_least(1, **{"each of parallelisms": min(self.parallelisms)})
-        check_kind(bool, retrain=self.retrain)
+        check_given(bool, retrain=self.retrain)
         _ = self.rules  # refuses what they cannot be
 
     def search(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import Space, Weights
-from halidegym.native.checks import check_at_least, check_kind, check_number
+from halidegym.native.checks import check_at_least, check_given, check_number
 from halidegym.native.weights import resolve_weights
 
 
@@ -36,7 +36,7 @@ class Rules:
         if self.max_recompute is not None:
             is_limit = math.isfinite(self.max_recompute)
             object.__setattr__(self, "max_recompute", float(self.max_recompute) if is_limit else None)
-        check_kind(bool, subtiling=self.subtiling)
+        check_given(bool, subtiling=self.subtiling)
 
     def space(self, problem: SchedulingProblem, weights: Weights | None = None) -> Space:
         """Return the search space of a problem under these rules; weights of the cost model, None for the built-in ones."""

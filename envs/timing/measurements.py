@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from halidegym.envs.timing.machine import Machine
 from halidegym.native._core import FormatError, InvalidParameter
-from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, check_number, check_positive
+from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_number, check_positive, check_present
 from halidegym.native.fields import checked_fields
 
 Outcome = Literal["ok", "compile_error", "run_error", "wrong_output", "crash", "timeout", "out_of_memory"]
@@ -74,10 +74,12 @@ class TimingSettings:
         Raises:
             InvalidParameter: one is out of its range.
         """
+        settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        check_present(**{name: value for name, value in settings.items() if name != "threads"})
         check_at_least(1, INT32_MAX, threads=self.threads, samples_to_agree=self.samples_to_agree)
         check_at_least(0, seed=self.seed, flush_bytes=self.flush_bytes)
         check_at_least(1, memory_bytes=self.memory_bytes)
-        check_kind(bool, verify=self.verify)
+        check_given(bool, verify=self.verify)
         check_number(
             patience_s=self.patience_s,
             tolerance=self.tolerance,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from halidegym.envs.rewards.base import RewardForm, check_form, reward_of
 from halidegym.envs.transform.costs import ModelCosts, PlanCosts, PlanRating
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState, TransformView
-from halidegym.native.checks import check_at_least, check_kind, check_number, is_number, shown
+from halidegym.native.checks import check_at_least, check_given, check_number, check_present, is_number, shown
 
 Observation: TypeAlias = dict[str, Any]
 Baseline: TypeAlias = Literal["dp"] | str | float
@@ -70,8 +70,9 @@ class PlanTask:
         estimates: bool = True,
         costs: PlanCosts | None = None,
     ) -> None:
-        check_kind(bool, estimates=estimates)
+        check_given(bool, estimates=estimates)
         check_form(form)
+        check_present(context=context)
         check_number(context=context)
         further = () if room is None else _sizes(room)
         for size in further:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from halidegym import SchedulingProblem, TimingSettings, compare_schedules, pipelines, time_schedule
-from halidegym.agents import MCTS, TAG, BeamSearch, Greedy, RandomSearch
+from halidegym.agents import MCTS, TAG, Autotune, BeamSearch, Greedy, RandomSearch
 from halidegym.envs.problems.rules import Rules
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_at_least, check_kind, check_number, check_positive, check_seed, shown
@@ -70,6 +70,25 @@ CASES: dict[str, Callable[[SchedulingProblem], object]] = {
     "time_limit_s='1'": lambda _: TimingSettings(time_limit_s="1"),  # type: ignore[arg-type]
     "patience_s=-1": lambda _: TimingSettings(patience_s=-1),
     "verify=1": lambda _: TimingSettings(verify=1),  # type: ignore[arg-type]
+    "copy is None": lambda _: env(copy=None),
+    "skip_forced is None": lambda _: env(skip_forced=None),
+    "child_features is None": lambda _: env(child_features=None),
+    "subtiling is None": lambda _: BeamSearch(subtiling=None),  # type: ignore[arg-type]
+    "max_decisions is None": lambda _: env(max_decisions=None),
+    "max_stages is None": lambda _: env(max_stages=None),
+    "num_envs is None": lambda _: gym.make_vec("HalideSchedule-v0", num_envs=cast(int, None), pipeline="toy_blur"),
+    "threads is None": lambda _: gym.make_vec("HalideSchedule-v0", pipeline="toy_blur", threads=None),
+    "group_size is None": lambda _: gym.make_vec("HalideSchedule-v0", pipeline="toy_blur", group_size=None),
+    "branching is None": lambda _: gym.make("SyntheticTree-v0", branching=None),
+    "estimates is None": lambda _: gym.make("TransformPlan-v0", estimates=None),
+    "context is None": lambda _: gym.make("TransformPlan-v0", context=None),
+    "selection is None": lambda _: MCTS(selection=None),  # type: ignore[arg-type]
+    "exploration is None": lambda _: MCTS(exploration=None),  # type: ignore[arg-type]
+    "measured is None": lambda _: MCTS(measured=None),  # type: ignore[arg-type]
+    "batch is None": lambda _: Autotune(batch=None),  # type: ignore[arg-type]
+    "retrain is None": lambda _: Autotune(retrain=None),  # type: ignore[arg-type]
+    "seed is None": lambda _: TimingSettings(seed=None),  # type: ignore[arg-type]
+    "cpus is None": lambda _: TimingSettings(cpus=None),  # type: ignore[arg-type]
 }
 
 
