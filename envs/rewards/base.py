@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from halidegym.envs.problems.prepared_problem import PreparedProblem
@@ -128,9 +128,11 @@ class Reward(ABC):
         """
         if cost is not None or state.is_complete:
             rating = self.rate_schedule(problem, state, state.cost() if cost is None else cost)
-            if not isinstance(rating, Rating):
+            is_rating = isinstance(rating, Rating) and is_number(rating.reward) and isinstance(rating.info, Mapping)
+            if not is_rating:
                 raise InvalidParameter(
-                    f"{type(self).__name__}.rate_schedule returned {shown(rating)}: return a Rating(reward, info)"
+                    f"{type(self).__name__}.rate_schedule returned {shown(rating)}: return a Rating(reward, info) of a "
+                    "number and a mapping"
                 )
             return rating
         if len(state.expand()) > 0:

@@ -9,7 +9,7 @@ import gymnasium as gym
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.rewards.base import Reward
 from halidegym.native._core import InvalidParameter, State
-from halidegym.native.checks import shown
+from halidegym.native.checks import check_given, shown
 
 
 class RewardedEnvironment(Protocol):
@@ -58,9 +58,13 @@ class ScheduleReward(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructo
         """The reward for an episode of the environment's current problem that ends in `state`.
 
         Raises:
+            InvalidParameter: it is no state, or of another problem, or decisions can still be made.
             Error: see `baseline_time`.
         """
-        return self.reward.rate(self._rewarded.prepared_problem, state).reward
+        check_given(State, state=state)
+        problem = self._rewarded.prepared_problem
+        problem.check_has(state)
+        return self.reward.rate(problem, state).reward
 
     def baseline_time(self) -> float:
         """How long the baseline of the environment's current problem takes, in the reward's unit.

@@ -131,7 +131,7 @@ class PlanTask:
 
     def _rated(self, space: TransformSpace, plan: str) -> PlanRating:
         rating = self.costs.rate(space, plan)
-        if not isinstance(rating, PlanRating) or not rating.microseconds > 0:
+        if not isinstance(rating, PlanRating) or not is_number(rating.microseconds) or not rating.microseconds > 0:
             raise InvalidParameter(
                 f"{type(self.costs).__name__}.rate returned {shown(rating)}: return a PlanRating(microseconds, info) with a "
                 "positive number"

@@ -98,6 +98,10 @@ def test_what_cannot_be_rated_or_restored_is_refused() -> None:
         CostModelReward(env).rate(env.state)
     with pytest.raises(_core.InvalidParameter, match="the state is of 'hist', and not of 'blur'"):
         env.restore_state(other.clone_state())
+    with pytest.raises(_core.InvalidParameter, match="the state is of 'hist', and not of 'blur'"):
+        CostModelReward(env).rate(other.greedy_state)
+    with pytest.raises(_core.InvalidParameter, match="state is None; give a State"):
+        CostModelReward(env).rate(None)  # type: ignore[arg-type]
     several = bare([pipelines_for_tests.blur, pipelines_for_tests.hist])
     several.reset(seed=0)
     here = several.clone_state()
@@ -182,6 +186,37 @@ class Bare(CountOfDirectives):
 
     def rate_schedule(self, problem: PreparedProblem, state: _core.State, cost: float) -> Rating:
         return -cost  # type: ignore[return-value]
+
+
+def step_on(envs: gym.vector.VectorEnv[Any, Any, Any]) -> None:
+    while True:
+        envs.step([0, 0])
+
+
+class Told(CountOfDirectives):
+    """One that says what it is told to."""
+
+    def __init__(self, rating: Rating) -> None:
+        super().__init__()
+        self.rating = rating
+
+    def rate_schedule(self, problem: PreparedProblem, state: _core.State, cost: float) -> Rating:
+        return self.rating
+
+
+@pytest.mark.parametrize(
+    ("reward", "info"), [(None, {}), ("fast", {}), (np.ones(1), {}), (True, {}), (1.0, None), (1.0, [("a", 1)])]
+)
+def test_a_rating_is_of_a_number_and_a_mapping(reward: Any, info: Any) -> None:
+    told = Told(Rating(reward, info))
+    env = ScheduleReward(make(), told)
+    _, info = env.reset(seed=0)
+    with pytest.raises(_core.InvalidParameter, match=r"Told.rate_schedule returned Rating\(.*: return a Rating"):
+        finish(env, info, random_policy(0))
+    envs = gym.make_vec("HalideSchedule-v0", num_envs=2, pipeline=pipelines_for_tests.blur, reward=told)
+    envs.reset(seed=0)
+    with pytest.raises(_core.InvalidParameter, match=r"Told.rate_schedule returned Rating\(.*: return a Rating"):
+        step_on(envs)
 
 
 def test_a_reward_of_one_s_own_that_is_no_rating_is_refused() -> None:

@@ -218,7 +218,7 @@ class ConstantCosts(ModelCosts):
         return self.rating  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("rating", [3.0, None, PlanRating(0.0, {})])
+@pytest.mark.parametrize("rating", [3.0, None, PlanRating(0.0, {}), PlanRating(None, {}), PlanRating("1", {})])
 def test_costs_of_one_s_own_that_are_no_ratings_are_refused(rating: Any) -> None:
     env = TransformPlanEnv(16, costs=ConstantCosts(rating))
     env.reset(seed=0)
