@@ -27,7 +27,7 @@ class EpisodeState:
         """Which of the problems of an environment it is about.
 
         Raises:
-            InvalidParameter: it is of an environment of other pipelines.
+            InvalidParameter: it is of an environment of other pipelines, rules or weights.
         """
         if not 0 <= self.problem_index < len(problems):
             raise InvalidParameter(
@@ -35,5 +35,5 @@ class EpisodeState:
                 "an environment with equal arguments"
             )
         problem = problems[self.problem_index]
-        problem.check_has(self.state)
+        problem.check_can_go_on(self.state)
         return problem

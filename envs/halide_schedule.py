@@ -321,7 +321,7 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
             The observation and the information there, as `reset` does.
 
         Raises:
-            InvalidParameter: it is none, or of an environment of other pipelines.
+            InvalidParameter: it is none, or of an environment of other pipelines, rules or weights.
             SearchExhausted: see `reset`.
         """
         check_given(EpisodeState, state=state)

@@ -63,9 +63,34 @@ class PreparedProblem:
         """
         own, others = self.space, state.space
         if others is not own and others.problem.identity_bytes() != own.problem.identity_bytes():
+            name, other = own.problem.name, others.problem.name
+            difference = (
+                "for another target, or with other cores or sizes, than" if other == name else f"and not of {name!r} as"
+            )
             raise _core.InvalidParameter(
-                f"the state is of {others.problem.name!r}, and not of {own.problem.name!r} as it is here; give one of an "
-                "environment with equal arguments"
+                f"the state is of {other!r}, {difference} it is here; give one of an environment with equal arguments"
+            )
+
+    def check_can_go_on(self, state: _core.State) -> None:
+        """Check that decisions after a state are what they are here: of an equal problem, under equal rules and weights.
+
+        Raises:
+            InvalidParameter: they are others.
+        """
+        self.check_has(state)
+        own, others = self.space, state.space
+        if others is own:
+            return
+        rules = Rules.of(others)
+        if rules != self.rules:
+            raise _core.InvalidParameter(
+                f"the state is under {rules}, and not under {self.rules} as it is here; give one of an environment with "
+                "equal arguments"
+            )
+        if others.weights != own.weights:
+            raise _core.InvalidParameter(
+                "the cost model of the state has other weights than the one here; give one of an environment with equal "
+                "arguments"
             )
 
     @property

@@ -38,6 +38,11 @@ class Rules:
             object.__setattr__(self, "max_recompute", float(self.max_recompute) if is_limit else None)
         check_given(bool, subtiling=self.subtiling)
 
+    @classmethod
+    def of(cls, space: Space) -> Rules:
+        """The rules of a search space."""
+        return cls(space.subtiling, None if space.memory_limit < 0 else space.memory_limit, space.max_recompute)
+
     def space(self, problem: SchedulingProblem, weights: Weights | None = None) -> Space:
         """Return the search space of a problem under these rules; weights of the cost model, None for the built-in ones."""
         return Space(

@@ -22,7 +22,7 @@ from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.rewards import DEAD_END_SPEEDUP
 from halidegym.native import _core
-from halidegym.native.weights import builtin_weights, weights_hash
+from halidegym.native.weights import builtin_weights, make_weights, weights_hash
 
 
 def test_forced_decisions_change_nothing_but_the_number_of_steps() -> None:
@@ -50,6 +50,34 @@ def test_forced_decisions_change_nothing_but_the_number_of_steps() -> None:
             assert num_steps == 2 * skipping.problem.num_nodes
             assert (steps[-1][1], steps[-1][3]["cost"]) == (reward, info["cost"])
             assert steps[-1][3]["schedule"] == info["schedule"]
+
+
+def test_a_state_of_other_rules_or_weights_is_not_gone_on_from() -> None:
+    env = bare(memory_limit=100_000)
+    env.reset(seed=0)
+    for arguments, message in (
+        ({}, r"is under Rules\(.*memory_limit=None.*, and not under Rules\(.*memory_limit=100000"),
+        ({"memory_limit": 100_000, "subtiling": False}, "is under Rules"),
+        ({"memory_limit": 100_000, "max_recompute": None}, "is under Rules"),
+        (
+            {
+                "memory_limit": 100_000,
+                "weights": make_weights({**builtin_weights().tensors(), "conv1_bias": np.zeros(32, np.float32)}),
+            },
+            "other weights than the one here",
+        ),
+        (
+            {"memory_limit": 100_000, "parallelism": 3},
+            "the state is of 'blur', for another target, or with other cores",
+        ),
+    ):
+        other = bare(**arguments)
+        other.reset(seed=0)
+        with pytest.raises(_core.InvalidParameter, match=message):
+            env.restore_state(other.clone_state())
+    same = bare(memory_limit=100_000, weights=builtin_weights(), max_decisions=7)
+    same.reset(seed=0)
+    env.restore_state(pickle.loads(pickle.dumps(same.clone_state())))
 
 
 def ramp() -> hl.Func:
