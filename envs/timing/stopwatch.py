@@ -27,7 +27,7 @@ from halidegym.envs.timing.measurements import Comparison, Timing, TimingSetting
 from halidegym.envs.timing.trusted import Trusted
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of, without_drift
 from halidegym.native import _core
-from halidegym.native.checks import INT32_MAX, check_at_least
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind
 
 
 class Stopwatch:
@@ -54,6 +54,7 @@ class Stopwatch:
         compilers: int | None = None,
         kernels: str | os.PathLike[str] | None = None,
     ) -> None:
+        check_kind(TimingSettings, settings=settings)
         self.settings = TimingSettings() if settings is None else settings
         self._inputs = {name: np.array(array) for name, array in (inputs or {}).items()}  # the caller may change those
         self._store = None if kernels is None else KernelStore(kernels)

@@ -16,6 +16,7 @@ from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.native._core import Error, InvalidParameter
+from halidegym.native.checks import check_given, check_kind
 
 
 class Timer(Protocol):
@@ -63,6 +64,7 @@ class RecordingTimer:
         stopwatch: to measure with; by default one of its own with these settings.
 
     Raises:
+        InvalidParameter: `database` or `settings` are something else.
         DatabaseError: the database cannot be opened.
         FormatError: it is something else, or damaged.
     """
@@ -75,8 +77,9 @@ class RecordingTimer:
         remeasure: bool = False,
         stopwatch: Stopwatch | None = None,
     ) -> None:
-        self.stopwatch = Stopwatch(settings) if stopwatch is None else stopwatch
         self._database = TimingDatabase(database) if isinstance(database, str | os.PathLike) else database
+        check_kind(TimingDatabase, database=self._database)
+        self.stopwatch = Stopwatch(settings) if stopwatch is None else stopwatch
         self._remeasure = remeasure
 
     def time(self, problem: SchedulingProblem, schedule: ScheduleLike, *, cost: float | None = None) -> Timing:
@@ -220,7 +223,7 @@ class Replay:
         missing: what to do for a schedule that is not on record: raise an error, or answer with the cost model's estimate.
 
     Raises:
-        InvalidParameter: there are measurements of several machines, and none was chosen.
+        InvalidParameter: there are measurements of several machines, and none was chosen; or an argument is something else.
         DatabaseError: the database cannot be opened.
         FormatError: it is something else, or damaged.
     """
@@ -248,6 +251,9 @@ class Replay:
         machine: str | None,
         missing: str,
     ) -> None:
+        check_given(TimingDatabase, database=database)
+        check_kind(TimingSettings, settings=settings)
+        check_kind(str, machine=machine)
         machines = database.machines()
         if machine is None and len(machines) > 1:
             raise InvalidParameter(

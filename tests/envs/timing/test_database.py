@@ -359,6 +359,25 @@ def test_keys_are_the_same_in_every_process() -> None:
     assert os.linesep.encode() in printed.pop()
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: RecordingTimer(3), "database=3 is a int; give a TimingDatabase"),  # type: ignore[arg-type]
+        (lambda path: RecordingTimer(None, 3), "settings=3 is a int; give a TimingSettings"),  # type: ignore[arg-type]
+        (lambda path: Stopwatch({}), "settings={} is a dict; give a TimingSettings"),  # type: ignore[arg-type]
+        (lambda path: Replay(None), "database is None; give a TimingDatabase"),  # type: ignore[arg-type]
+        (lambda path: Replay(path, settings=3), "settings=3 is a int; give a TimingSettings"),  # type: ignore[arg-type]
+        (lambda path: Replay(path, machine=3), "machine=3 is a int; give a str"),  # type: ignore[arg-type]
+    ],
+)
+def test_timers_refuse_what_they_cannot_use_before_anything_is_measured(
+    make: Callable[[Path], object], message: str, tmp_path: Path
+) -> None:
+    TimingDatabase(tmp_path / "times.db").close()
+    with pytest.raises(_core.InvalidParameter, match=re.escape(message)):
+        make(tmp_path / "times.db")
+
+
 def test_a_database_that_was_closed_says_so(tmp_path: Path) -> None:
     database = TimingDatabase(tmp_path / "times.sqlite")
     database.close()
