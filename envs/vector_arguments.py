@@ -109,6 +109,7 @@ def reset_mask_of(options: Mapping[str, Any] | None, num_envs: int) -> NDArray[n
     Raises:
         InvalidParameter: `reset_mask` is no array of bool, one for each, or chooses none; or there are other options.
     """
+    check_kind(Mapping, options=options)
     others = dict(options or {})
     mask = others.pop("reset_mask", None)
     if others:

@@ -85,7 +85,10 @@ def check_kind(kind: type, **parameters: object) -> None:
     """
     for name, value in parameters.items():
         if value is not None and not isinstance(value, kind):
-            raise InvalidParameter(f"{name}={shown(value)} is a {type(value).__name__}; give a {kind.__name__}")
+            came = type(value).__name__
+            if came == kind.__name__:  # as NumPy's bool is called
+                came = f"{type(value).__module__}.{came}"
+            raise InvalidParameter(f"{name}={shown(value)} is a {came}; give a {kind.__name__}")
 
 
 def check_present(**parameters: object) -> None:

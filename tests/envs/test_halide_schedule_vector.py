@@ -323,6 +323,8 @@ def test_bad_masks_are_refused(mask: Any) -> None:
         envs.reset(options={"reset_mask": mask})
     with pytest.raises(_core.InvalidParameter, match="no option but reset_mask"):
         envs.reset(options={"mask": mask})
+    with pytest.raises(_core.InvalidParameter, match="options=3 is a int; give a Mapping"):
+        envs.reset(options=3)
     with pytest.raises(_core.InvalidParameter, match=r"seed=.* has 3 elements"):
         envs.reset(seed=[1, 2, 3])
 

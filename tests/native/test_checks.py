@@ -129,6 +129,11 @@ def test_ranges() -> None:
             check()
 
 
+def test_classes_of_one_name_are_told_apart() -> None:
+    with pytest.raises(InvalidParameter, match=r"^copy=np.True_ is a numpy.bool; give a bool$"):
+        check_kind(bool, copy=np.True_)
+
+
 def test_values_are_shown_in_few_characters() -> None:
     assert shown("4") == "'4'"
     assert len(shown("x" * 1000)) <= 60
