@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
-from gymnasium.wrappers import FrameStackObservation
 
 import pipelines_for_tests
 from episodes_for_tests import bare, make, play, random_policy
@@ -168,18 +166,6 @@ def test_gymnasium_has_nothing_to_say_about_observations_without_copies() -> Non
         env.reset(seed=seed)
     for _ in play(env, random_policy(0)):
         pass
-
-
-def test_who_keeps_observations_for_longer_than_a_step_needs_copies() -> None:
-    with pytest.raises(AssertionError, match="share an object"):
-        check_env(bare(copy=False), skip_render_check=True)
-    stacks = {copy: FrameStackObservation(make("harris", copy=copy), 3) for copy in (False, True)}
-    shown = {}
-    for copy, env in stacks.items():
-        env.reset(seed=0)
-        shown[copy] = [env.step(0)[0] for _ in range(4)][-1]
-    assert np.array_equal(shown[False]["decided"][1:], shown[True]["decided"][1:]), "the last two"
-    assert not np.array_equal(shown[False]["decided"][0], shown[True]["decided"][0])
 
 
 def test_a_copy_of_an_environment_without_copies_has_arrays_of_its_own() -> None:
