@@ -130,8 +130,9 @@ def test_ranges() -> None:
 
 
 def test_classes_of_one_name_are_told_apart() -> None:
-    with pytest.raises(InvalidParameter, match=r"^copy=np.True_ is a numpy.bool; give a bool$"):
-        check_kind(bool, copy=np.True_)
+    as_numpy_has_one = type("bool", (), {"__module__": "numpy"})()
+    with pytest.raises(InvalidParameter, match=r"^copy=.* is a numpy.bool; give a bool$"):
+        check_kind(bool, copy=as_numpy_has_one)
 
 
 def test_values_are_shown_in_few_characters() -> None:
