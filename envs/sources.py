@@ -165,7 +165,12 @@ def _checked_options(build: Callable[..., Any], options: Mapping[str, Any], what
 
     Any text counts as true in Python, so that "false" would build the other pipeline.
     """
-    signature = inspect.signature(build)
+    try:
+        signature = inspect.signature(build)
+    except ValueError as error:  # of some that C code defines
+        raise InvalidParameter(
+            f"pipeline={shown(build)}: {error}; give a function that returns a halide.Func or a halide.Pipeline"
+        ) from error
     try:
         signature.bind(**options)
     except TypeError as error:

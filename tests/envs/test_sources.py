@@ -77,6 +77,13 @@ def test_true_and_false_as_on_the_command_line_are_truths_where_these_are_wanted
             load_problem(sloped, pipeline_options={name: "maybe"})
 
 
+def test_what_has_no_signature_builds_no_pipeline() -> None:
+    with pytest.raises(
+        InvalidParameter, match=r"pipeline=<class 'int'>: .*; give a function that returns a halide.Func"
+    ):
+        load_problem(int)
+
+
 def test_other_options_are_another_name() -> None:
     assert load_problem("harris", pipeline_options={"size": (160, 128)}).name == "harris(size=(160, 128))"
     assert load_problem(scaled, pipeline_options={"rows": 3}, estimates=ESTIMATES).name == "scaled(rows=3)"
