@@ -209,13 +209,9 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
         check_given(bool, skip_forced=skip_forced, copy=copy, child_features=child_features)
-        sizes = {
-            "max_decisions": max_decisions,
-            "max_stages": max_stages,
-            "max_edges": max_edges,
-            "max_loops": max_loops,
-        }
-        check_present(**sizes)
+        sizes = check_present(
+            max_decisions=max_decisions, max_stages=max_stages, max_edges=max_edges, max_loops=max_loops
+        )
         check_at_least(1, INT32_MAX, **sizes)
         self.render_mode = render_mode
         self._prepared = load_prepared_problems(

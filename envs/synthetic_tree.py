@@ -110,10 +110,9 @@ class SyntheticTreeEnv(Specified, gym.Env[Observation, np.int64]):
             InvalidParameter: an argument is out of its range.
         """
         check_render_mode(render_mode, self.metadata["render_modes"])
-        check_present(branching=branching, depth=depth, delta=delta)
-        check_at_least(1, branching=branching, depth=depth)
+        check_at_least(1, **check_present(branching=branching, depth=depth))
         check_at_least(0, 2**64 - 1, tree_seed=tree_seed)
-        check_number(0, _MAX_DELTA, delta=delta)
+        check_number(0, _MAX_DELTA, **check_present(delta=delta))
         self.render_mode = render_mode
         self._tree_seed = tree_seed
         self._tree = SyntheticTree(branching=branching, depth=depth, delta=delta, seed=tree_seed or 0)

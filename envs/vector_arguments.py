@@ -35,8 +35,7 @@ def check_sizes(num_envs: int, threads: int, group_size: int) -> None:
     Raises:
         InvalidParameter: they are no positive numbers, or do not fit each other.
     """
-    check_present(num_envs=num_envs, threads=threads, group_size=group_size)
-    check_at_least(1, INT32_MAX, num_envs=num_envs, threads=threads, group_size=group_size)
+    check_at_least(1, INT32_MAX, **check_present(num_envs=num_envs, threads=threads, group_size=group_size))
     if threads > num_envs:
         raise InvalidParameter(
             f"threads={threads} is more than num_envs={num_envs}: an environment is stepped by one thread at a time; give "

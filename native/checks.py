@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import reprlib
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from halidegym.native._core import InvalidParameter
 
@@ -91,8 +91,8 @@ def check_kind(kind: type, **parameters: object) -> None:
             raise InvalidParameter(f"{name}={shown(value)} is a {came}; give a {kind.__name__}")
 
 
-def check_present(**parameters: object) -> None:
-    """Check that parameters are not None, which means nothing for them.
+def check_present(**parameters: Any) -> dict[str, Any]:
+    """Return the parameters, for further checks, if none of them is None, which means nothing for them.
 
     Raises:
         InvalidParameter: one is.
@@ -100,6 +100,7 @@ def check_present(**parameters: object) -> None:
     for name, value in parameters.items():
         if value is None:
             raise InvalidParameter(f"{name} is None, which means nothing here; give a value, or leave it out")
+    return parameters
 
 
 def check_given(kind: type, **parameters: object) -> None:

@@ -74,15 +74,11 @@ class Autotune(Agent):
     weights: Weights | str | Path | None = None
 
     def __post_init__(self) -> None:
-        sizes = {
-            "measurements": self.measurements,
-            "batch": self.batch,
-            "first": self.first,
-            "finalists": self.finalists,
-        }
-        check_present(**sizes, proposals=self.proposals)
+        sizes = check_present(
+            measurements=self.measurements, batch=self.batch, first=self.first, finalists=self.finalists
+        )
         check_at_least(1, **sizes)
-        check_at_least(self.batch, proposals=self.proposals)
+        check_at_least(self.batch, **check_present(proposals=self.proposals))
         if self.parallelisms is not None:
             object.__setattr__(self, "parallelisms", tuple(self.parallelisms))
             if not self.parallelisms:

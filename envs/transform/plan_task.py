@@ -72,8 +72,7 @@ class PlanTask:
     ) -> None:
         check_given(bool, estimates=estimates)
         check_form(form)
-        check_present(context=context)
-        check_number(context=context)
+        check_number(**check_present(context=context))
         further = () if room is None else _sizes(room)
         for size in further:
             check_at_least(2, room=size)
