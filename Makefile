@@ -10,6 +10,9 @@ PYTHON ?= python3
 JOBS ?= $(shell nproc)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# What is installed has no bytecode until it is first imported. Tests start Python a thousand times, and take twice as long
+# to import where an image of a container forbids to write any.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The build runs in the environment itself, not in a throw-away one, so that a second `make` compiles only what changed.
 BUILD_TOOLS := "scikit-build-core>=0.11" "pybind11>=3.0" "halide>=21,<22" cmake ninja
