@@ -193,7 +193,7 @@ def _others() -> list[str]:
 
 def _described(process: str) -> str:
     try:
-        command = Path("/proc", process, "cmdline").read_text().replace("\0", " ").strip()
+        command = " ".join(Path("/proc", process, "cmdline").read_text().replace("\0", " ").split())
     except OSError:
         return "another process"
     return f"process {process} ({command[:_LONGEST_COMMAND]})"

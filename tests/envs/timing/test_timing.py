@@ -331,6 +331,7 @@ def test_who_waits_for_another_thread_says_for_whom_that_one_waits(
         (told,) = caplog.messages
     waiting.join()
     assert (f"waiting for process {process.pid} (" in told, f"process {os.getpid()} (" in told) == (True, False)
+    assert "\n" not in told, "the other's command has lines of its own"
 
 
 def test_the_runtime_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
