@@ -99,7 +99,8 @@ def test_faults_of_kernels_are_outcomes(
         stopwatch.compare(problem, None, None, rounds=1)  # has the trusted outputs
         with monkeypatch.context() as patch:
             swap_kernel(patch, faulty[fault])
-            patch.setattr(stopwatch, "settings", dataclasses.replace(QUICK, timeout_s=3.0))
+            if outcome == "timeout":  # on a busy machine the others may take as long
+                patch.setattr(stopwatch, "settings", dataclasses.replace(QUICK, timeout_s=3.0))
             timing = stopwatch.time(problem, None)
         assert timing.outcome == outcome
         assert words in timing.error
