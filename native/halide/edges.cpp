@@ -44,6 +44,12 @@ std::optional<AffineShape> match_affine(const Expr &e) {
     return std::nullopt;
 }
 
+// As its author knows it: of an input, the name of the parameter, not of Halide's wrapper around it.
+std::string known_name(const Function &function) {
+    const Call *load = function.is_wrapper();
+    return load && load->param.defined() ? load->param.name() : function.name();
+}
+
 EdgeBound make_bound(const Expr &bound, std::span<const std::string> symbols, const std::string &context,
                      std::vector<Expression> &expressions) {
     const Expr e = simplify(substitute_estimates(bound));
@@ -97,7 +103,7 @@ std::vector<Edge> stage_edges(const FuncGraph &graph, const Function &consumer, 
         edge.producer = graph.node_ids.at(name);
         edge.consumer_stage = stage.id;
         edge.calls = calls.at(name);
-        const std::string context = "'" + stage.name + "' needs of '" + name + "'";
+        const std::string context = "'" + stage.name + "' needs of '" + known_name(graph.environment.at(name)) + "'";
         for (size_t d = 0; d < box.size(); d++) {
             if (!box.bounds[d].is_bounded()) {
                 throw UnsupportedPipeline("What " + context + " is unbounded in dimension " + std::to_string(d) +

@@ -316,6 +316,14 @@ def test_unbounded_load() -> None:
     refused(line(definition), _core.UnsupportedPipeline, "needs of 'table.*unbounded in dimension 0")
 
 
+def test_unbounded_load_of_an_input() -> None:
+    def definition(f: hl.Func) -> None:
+        places = hl.ImageParam(hl.Int(32), 1, "places")
+        f[x] = hl.ImageParam(hl.Float(32), 1, "lut")[places[x]]
+
+    refused(line(definition), _core.UnsupportedPipeline, "needs of 'lut' is unbounded in dimension 0")
+
+
 def test_constraint_that_is_no_constant() -> None:
     def definition(f: hl.Func) -> None:
         image = hl.ImageParam(hl.Float(32), 2, "image")
