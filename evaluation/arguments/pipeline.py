@@ -95,7 +95,8 @@ def load_problem(
         raise InvalidParameter(f"{pipeline} ends the program (sys.exit) when it is called; let it return") from ended
     except MissingEstimate as error:
         raise MissingEstimate(
-            f"{error} Or give the sizes of inputs, such as --estimate-from image=1920,1080: what is missing is proposed."
+            f"{error} Or, if it has inputs, give their sizes, such as --estimate-from image=1920,1080: what is missing is "
+            "proposed."
         ) from error
 
 
