@@ -78,6 +78,10 @@ class Reward(ABC):
         InvalidParameter: the form is unknown, or the baseline is none of the above.
     """
 
+    # Of subclasses that do not call __init__, too.
+    form: RewardForm = "log_speedup"
+    baseline: Baseline = "greedy"
+
     def __init__(self, form: RewardForm = "log_speedup", baseline: Baseline = "greedy") -> None:
         check_form(form)
         if is_number(baseline):

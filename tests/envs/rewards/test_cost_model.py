@@ -194,10 +194,9 @@ def step_on(envs: gym.vector.VectorEnv[Any, Any, Any]) -> None:
 
 
 class Told(CountOfDirectives):
-    """One that says what it is told to."""
+    """One that says what it is told to, and calls no `__init__` but its own."""
 
     def __init__(self, rating: Rating) -> None:
-        super().__init__()
         self.rating = rating
 
     def rate_schedule(self, problem: PreparedProblem, state: _core.State, cost: float) -> Rating:
