@@ -16,7 +16,7 @@ from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.native._core import Error, InvalidParameter
-from halidegym.native.checks import check_given, check_kind
+from halidegym.native.checks import check_given, check_kind, shown
 
 
 class Timer(Protocol):
@@ -223,7 +223,8 @@ class Replay:
         missing: what to do for a schedule that is not on record: raise an error, or answer with the cost model's estimate.
 
     Raises:
-        InvalidParameter: there are measurements of several machines, and none was chosen; or an argument is something else.
+        InvalidParameter: there are measurements of several machines, and none was chosen, or of others alone; or an
+            argument is something else.
         DatabaseError: the database cannot be opened.
         FormatError: it is something else, or damaged.
     """
@@ -258,6 +259,10 @@ class Replay:
         if machine is None and len(machines) > 1:
             raise InvalidParameter(
                 f"{database.path} has measurements of the machines {', '.join(machines)}. Choose one: machine=..."
+            )
+        if machine is not None and machines and machine not in machines:
+            raise InvalidParameter(
+                f"machine={shown(machine)} measured nothing in {database.path}: give one that did, of {', '.join(machines)}"
             )
         check_missing(missing)
         self._machine = machine or "".join(machines)

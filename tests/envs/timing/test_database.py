@@ -302,6 +302,8 @@ def test_replay_of_several_machines_wants_a_choice(database: TimingDatabase, pro
     assert Replay(database, machine="two").time(problem, None).compile_s == 2.0
     with pytest.raises(Unrecorded):
         Replay(database, machine="two", settings=dataclasses.replace(QUICK, seed=1)).time(problem, None)
+    with pytest.raises(_core.InvalidParameter, match=r"machine='three' measured nothing.*of one, two"):
+        Replay(database, machine="three")
 
 
 def test_keys_tell_schedules_apart(problem: SchedulingProblem) -> None:
