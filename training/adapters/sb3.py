@@ -57,7 +57,7 @@ class ScheduleVecEnv(VecEnv):
     """
 
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]) -> None:
-        native = envs.unwrapped
+        native = getattr(envs, "unwrapped", None)
         if not isinstance(native, HalideScheduleVector):
             raise InvalidParameter(
                 f'envs={envs} is no native vector of schedules: use gym.make_vec("HalideSchedule-v0", ...)'

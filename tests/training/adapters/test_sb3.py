@@ -118,8 +118,9 @@ def test_other_modes_are_refused(arguments: dict[str, Any]) -> None:
 
 
 def test_other_vectors_are_refused() -> None:
-    with pytest.raises(_core.InvalidParameter, match="no native vector"):
-        ScheduleVecEnv(gym.make_vec("CartPole-v1"))
+    for other in (gym.make_vec("CartPole-v1"), None):
+        with pytest.raises(_core.InvalidParameter, match="no native vector"):
+            ScheduleVecEnv(other)  # type: ignore[arg-type]
 
 
 def test_maskable_ppo_trains_and_is_evaluated() -> None:
