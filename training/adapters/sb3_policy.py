@@ -22,6 +22,7 @@ from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_given, shown
+from halidegym.training.divergence import check_finite
 from halidegym.training.networks.export import network_from
 from halidegym.training.networks.network import PolicyNetwork
 from halidegym.training.networks.padded import Unpadded, pad, unpad
@@ -153,6 +154,7 @@ class PointerPolicy(MaskableActorCriticPolicy):
         return self._distribution(logits, action_masks), values
 
     def _distribution(self, logits: Tensor, action_masks: Masks) -> MaskableDistribution:
+        check_finite("the logits of the policy are", logits)
         distribution = self.action_dist.proba_distribution(action_logits=logits)
         distribution.apply_masking(action_masks)
         return distribution

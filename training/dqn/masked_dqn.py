@@ -18,6 +18,7 @@ from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_given, shown
 from halidegym.training.adapters.sb3_q_policy import PointerQNetwork, PointerQPolicy
+from halidegym.training.divergence import check_finite
 from halidegym.training.dqn.buffer import EpisodeBuffer, Shown, Steps
 
 
@@ -59,7 +60,11 @@ class MaskedDQN(DQN):
         )
 
     def train(self, gradient_steps: int, batch_size: int = 100) -> None:
-        """So many updates, once there are enough steps to draw from."""
+        """So many updates, once there are enough steps to draw from.
+
+        Raises:
+            InvalidParameter: the training has diverged.
+        """
         if self.replay_buffer.size() < batch_size:
             return
         self.policy.set_training_mode(True)
@@ -69,6 +74,7 @@ class MaskedDQN(DQN):
             targets = self._targets(steps)
             values = _values(self.q_net, steps.now)[steps.taken]
             loss = smooth_l1_loss(values, targets)
+            check_finite("the loss is", loss)
             self.policy.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)

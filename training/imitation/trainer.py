@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from halidegym.training.divergence import check_finite
 from halidegym.training.imitation.settings import OptimizerSettings
 from halidegym.training.networks.batches import StateAt
 from halidegym.training.networks.network import PolicyNetwork
@@ -88,7 +89,11 @@ class Trainer(Generic[L]):
         return settings.final_learning_rate + share * (settings.learning_rate - settings.final_learning_rate)
 
     def steps(self) -> Iterator[L]:
-        """Make the steps that are left of this epoch, and yield the losses before each."""
+        """Make the steps that are left of this epoch, and yield the losses before each.
+
+        Raises:
+            InvalidParameter: the training has diverged.
+        """
         order = shuffled(self._states, self._group, np.random.default_rng([self._seed, self.epoch]))
         start = self.step % self._steps_per_epoch
         for position in range(start, self._steps_per_epoch):
@@ -99,6 +104,9 @@ class Trainer(Generic[L]):
 
         Args:
             on_step: called after each step.
+
+        Raises:
+            InvalidParameter: the training has diverged.
         """
         sums = Sums()
         while self.step < self.num_steps:
@@ -118,6 +126,7 @@ class Trainer(Generic[L]):
             + settings.child_weight * found.child
             + settings.value_weight * found.value
         )
+        check_finite("the loss is", total)
         self._optimizer.zero_grad(set_to_none=True)
         total.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), settings.gradient_norm)

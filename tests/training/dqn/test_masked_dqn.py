@@ -47,6 +47,12 @@ def test_random_and_best_actions_are_legal() -> None:
     assert not any(info.get("illegal_action") for info in envs.reset_infos)
 
 
+def test_a_training_that_diverges_says_so() -> None:
+    dqn = model(toys(), learning_rate=1e35, max_grad_norm=1e35)
+    with pytest.raises(InvalidParameter, match=r"diverged: the loss is not finite\. Train anew, with a lower"):
+        dqn.learn(60)
+
+
 def test_targets_look_at_what_the_network_likes_and_the_target_network_values() -> None:
     envs = toys(4)
     dqn = model(envs, n_steps=1)

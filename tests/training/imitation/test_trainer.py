@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 import torch
 
 from halidegym.agents.learned.network_config import NetworkConfig
+from halidegym.native._core import InvalidParameter
 from halidegym.training.imitation.losses import Losses, objective
 from halidegym.training.imitation.settings import OptimizerSettings
 from halidegym.training.imitation.trainer import Sums, Trainer, mean_losses, shuffled
@@ -21,11 +23,12 @@ SETTINGS = OptimizerSettings(
 )  # fmt: skip
 
 
-def trainer(epochs: int = 3) -> Trainer[Losses]:
+def trainer(epochs: int = 3, **changes: float) -> Trainer[Losses]:
     torch.manual_seed(0)
     network, examples = PolicyNetwork(NetworkConfig(width=16, rounds=1)), random_examples(states=5)
     loss = objective(examples, CPU)
-    return Trainer(network, examples.states, loss, SETTINGS, epochs=epochs, batch=4, group=2, seed=0, device=CPU)
+    settings = SETTINGS.model_copy(update=changes)
+    return Trainer(network, examples.states, loss, settings, epochs=epochs, batch=4, group=2, seed=0, device=CPU)
 
 
 def run(trainer: Trainer[Losses], steps: int) -> list[float]:
@@ -65,6 +68,13 @@ def test_examples_are_learned() -> None:
     after = mean_losses(ours.network, objective(examples, CPU), len(examples), 4)
     assert after["blind"] < 0.7 * before["blind"] and after["child"] < 0.7 * before["child"]
     assert after["value_r2"] > before["value_r2"] and after["child_accuracy"] > before["child_accuracy"]
+
+
+def test_a_training_that_diverges_ends_and_keeps_the_weights_that_it_diverged_from() -> None:
+    ours = trainer(learning_rate=1.0, final_learning_rate=1.0, weight_decay=1e38)
+    with pytest.raises(InvalidParameter, match=r"diverged: the loss is not finite\. Train anew, with a lower"):
+        run(ours, 12)
+    assert ours.step < 12
 
 
 def test_sums_go_on_too() -> None:

@@ -50,6 +50,13 @@ def test_it_goes_on_bit_for_bit_from_the_last_rollout(trained: Path, tmp_path: P
     assert (tmp_path / "curve.csv").stat().st_mtime_ns == before
 
 
+@pytest.mark.parametrize("changes", [{"entropy": 1e37, "final_entropy": 1e37}, {"value_weight": 1e39}])
+def test_a_training_that_diverges_says_so(changes: dict[str, float], tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match=r"diverged: the .* are not finite\. Train anew, with a lower"):
+        train_ppo(settings(learning_rate=1.0, gradient_norm=1e300, epochs=4, **changes), tmp_path)
+    assert not (tmp_path / "policy.npz").exists()
+
+
 def test_a_finished_training_whose_policy_is_gone_says_so(trained: Path, tmp_path: Path) -> None:
     shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
     (tmp_path / "policy.npz").unlink()
