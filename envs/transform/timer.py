@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import NoReturn, TypeVar
@@ -100,6 +101,8 @@ class TransformTimer:
             self._read(self._database)
         self._least = self._least_of_all()
         self._unwritten: list[Record] = []
+        # What is measured is on record even if nobody closes the timer, as of an environment in a script that ends.
+        self._write_last = weakref.finalize(self, _write, self._database, self._unwritten, os.getpid())
         # The best plans so far, and the evaluation after which they are timed again.
         self._to_repeat: dict[str, int] = {}
         self._process = KeptProcess(memory_bytes=_WORKER_MEMORY)
@@ -197,15 +200,14 @@ class TransformTimer:
         Raises:
             DatabaseError: it cannot be written.
         """
-        if self._database is not None and self._unwritten:
-            self._database.add_all(self._unwritten)
-        self._unwritten.clear()
+        _write(self._database, self._unwritten, os.getpid())
 
     def close(self) -> None:
         """Write what is not yet on record, end the process, and close the database if it was opened here."""
         try:
             self.flush()
         finally:
+            self._write_last.detach()
             self._process.close()
             if self._database is not None and self._owns_database:
                 self._database.close()
@@ -268,6 +270,13 @@ class TransformTimer:
             raise ProcessFailed(
                 f"The process that times plans of {self.reference.n} elements ended: {ended}. The next plan gets another one"
             ) from None
+
+
+def _write(database: TimingDatabase | None, unwritten: list[Record], process: int) -> None:
+    """Put on record what is not yet there, in the process that measured it: a fork has a copy, and leaves it alone."""
+    if database is not None and unwritten and process == os.getpid():
+        database.add_all(unwritten)
+    unwritten.clear()
 
 
 def _microseconds(timed: TimedPlan) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 import halidegym  # noqa: F401
 from batches_for_tests import check_same
-from halidegym.envs.timing.database import DatabaseError
+from halidegym.envs.timing.database import DatabaseError, TimingDatabase
 from halidegym.envs.timing.timers import Unrecorded
 from halidegym.native._core import InvalidParameter
 
@@ -63,6 +65,20 @@ def test_what_was_measured_is_replayed(tmp_path: Path) -> None:
     assert all(info["cost"] > 0 and info["outcome"] == "ok" for info in infos)
     assert {info["comparison"] is None for info in infos} == {True, False}
     assert all((info["comparison"] is None) == (info["relative_error"] is None) for info in infos)
+
+
+@pytest.mark.parametrize("ending", ["", "raise KeyboardInterrupt"])
+def test_what_was_measured_is_on_record_if_a_script_ends_without_closing(ending: str, tmp_path: Path) -> None:
+    script = (
+        "import gymnasium as gym, halidegym\n"
+        "env = gym.make('TransformPlanHardware-v0', n=16, database='plans.sqlite')\n"
+        "env.reset(seed=0)\n"
+        "while not env.unwrapped.state.is_complete:\n"
+        "    env.step(0)\n"
+    )
+    subprocess.run([sys.executable, "-c", script + ending], cwd=tmp_path, stderr=subprocess.DEVNULL, timeout=60)
+    with TimingDatabase(tmp_path / "plans.sqlite", read_only=True) as record:
+        assert len(record) > 0
 
 
 def test_what_was_measured_with_narrower_vectors_is_replayed_with_them(tmp_path: Path) -> None:
