@@ -99,11 +99,14 @@ class TimingDatabase:
         read_only: refuse to create or change it.
 
     Raises:
+        InvalidParameter: `path` is none.
         DatabaseError: it cannot be opened.
         FormatError: it is something else, or damaged, or of another version.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise InvalidParameter(f"database={shown(path)} is no path; give that of a file")
         self.path = Path(path)
         with self._explained():
             self._connection = sqlite3.connect(

@@ -15,6 +15,7 @@ from halidegym.envs.timing.measurements import Timing
 from halidegym.envs.transform.random_input import transformed_by_numpy
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.native import _core
+from halidegym.native.checks import check_kind
 
 
 class TimedPlan(NamedTuple):
@@ -83,7 +84,12 @@ def take_turns_at(
 
 
 def time_alone(n: int, plan: str, settings: TransformTimingSettings | None) -> Timing:
-    """Time one plan as a finalist is timed, after a look at its output."""
+    """Time one plan as a finalist is timed, after a look at its output.
+
+    Raises:
+        InvalidParameter: `settings` are something else.
+    """
+    check_kind(TransformTimingSettings, settings=settings)
     settings = settings or TransformTimingSettings()
     with measuring():
         error = _stopwatch(n, plan, settings.seed).error_of(plan)

@@ -17,6 +17,7 @@ from halidegym.envs.timing.timers import Unrecorded
 from halidegym.envs.transform.measuring import TimedPlan
 from halidegym.native import _core
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_at_least, check_given, check_kind, check_present
 
 RULES_VERSION = 1
 """Of what a plan's text means, and of how it is timed: records of another version are of other plans."""
@@ -32,8 +33,16 @@ class TransformProblemKey:
 
     @classmethod
     def of(cls, n: int, space: str, lanes: Sequence[int] | None) -> TransformProblemKey:
-        """Of plans with these vectors; None for those of this machine."""
-        return cls(n, space) if lanes is None else cls(n, space, tuple(lanes))
+        """Of plans with these vectors; None for those of this machine.
+
+        Raises:
+            InvalidParameter: there is no such size or space, or there are no such vectors.
+        """
+        check_at_least(2, 65536, **check_present(n=n))
+        lanes = _core.available_lanes() if lanes is None else lanes
+        # Refuses what means nothing.
+        smallest = _core.TransformSpace(2, space=space, lanes=lanes)  # type: ignore[arg-type]
+        return cls(int(n), smallest.space, tuple(smallest.lanes))
 
     @property
     def digest(self) -> str:
@@ -87,7 +96,10 @@ class TransformReplay:
         model: microseconds of a plan, for `missing="cost_model"`.
 
     Raises:
-        InvalidParameter: there are records of several machines, and none was chosen; or there is no model to ask.
+        InvalidParameter: there are records of several machines, and none was chosen; there is no model to ask; or an
+            argument is something else.
+        DatabaseError: the database cannot be opened.
+        FormatError: it is something else, or damaged.
     """
 
     def __init__(
@@ -113,6 +125,8 @@ class TransformReplay:
             self._read(database, machine)
 
     def _read(self, database: TimingDatabase, machine: str | None) -> None:
+        check_given(TimingDatabase, database=database)
+        check_kind(str, machine=machine)
         self._path = database.path
         records = list(database.records())
         # Who tuned by dynamic programming recorded ways to do parts of the transform, and no plan.
@@ -121,12 +135,12 @@ class TransformReplay:
             raise InvalidParameter(
                 f"{database.path} has times of the machines {', '.join(machines)}. Choose one: machine=..."
             )
-        chosen = machine or next(iter(machines), None)
+        self._machine = machine or "".join(machines)
         self._plans: dict[str, Comparison] = {}
         self._ways: dict[tuple[str, str, str], Timing] = {}
         for record in records:
             key, result = record.key, record.result
-            if key.machine != chosen:
+            if key.machine != self._machine:
                 continue
             if isinstance(result, Timing):
                 self._ways[key.problem, key.schedule, key.settings] = result
@@ -166,8 +180,8 @@ class TransformReplay:
         known = self._plans.get(plan)
         if known is None and self._model is None:
             raise Unrecorded(
-                f"{self._path} has no time of the plan {plan!r} of {self.key.n} elements. Record it with a "
-                'TransformTimer, or use missing="cost_model".'
+                f"{self._path} has no time of the plan {plan!r} of {self.key.n} elements on the machine "
+                f'{self._machine or "(none)"}. Record it with a TransformTimer, or use missing="cost_model".'
             )
         return known
 

@@ -29,12 +29,19 @@ class MeasuredCosts:
     Args:
         database: file to record in; what is on record is not measured again.
         settings: how to time.
+
+    Raises:
+        InvalidParameter: an argument is something else.
+        DatabaseError, FormatError: the file cannot be opened, or is no record.
     """
 
     def __init__(
         self, database: str | os.PathLike[str] | None = None, settings: TransformTimingSettings | None = None
     ) -> None:
         check_kind(TransformTimingSettings, settings=settings)
+        if database is not None:
+            with TimingDatabase(database):
+                pass  # told of now, and not when the first plan was measured
         self._database = database
         self._settings = settings or TransformTimingSettings()
         self._timers: dict[TransformSpace, TransformTimer] = {}
@@ -77,7 +84,7 @@ class ReplayedCosts:
         missing: for a plan that is not on record: "error", or "cost_model": what the model says.
 
     Raises:
-        InvalidParameter: `missing` is something else.
+        InvalidParameter: an argument is something else.
         DatabaseError, FormatError: there is no such file, or it is no record.
     """
 
@@ -88,6 +95,7 @@ class ReplayedCosts:
         missing: Literal["error", "cost_model"] = "error",
     ) -> None:
         check_missing(missing)
+        check_kind(str, machine=machine)
         with TimingDatabase(database, read_only=True):
             pass  # told of now, and not at the end of the first episode
         self._database = database

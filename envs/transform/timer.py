@@ -21,7 +21,8 @@ from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.records import TransformProblemKey, comparison_of, ways_settings
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.native import _core
-from halidegym.native._core import InternalError
+from halidegym.native._core import InternalError, InvalidParameter
+from halidegym.native.checks import check_given, check_kind
 
 _BATCH = 256  # of plans measured under one lock, and of records written at once
 _WORKER_MEMORY = 4 << 30
@@ -64,6 +65,11 @@ class TransformTimer:
         database: to record in, or its path; what is on record is not measured again. None keeps nothing.
         remeasure: measure even what is on record.
 
+    Raises:
+        InvalidParameter: an argument is something else.
+        DatabaseError: the database cannot be opened.
+        FormatError: it is something else, or damaged.
+
     Attributes:
         evaluations: plans, or sub-plans of a problem, that were timed.
         executed_s: seconds spent in running them.
@@ -79,6 +85,8 @@ class TransformTimer:
         database: TimingDatabase | str | os.PathLike[str] | None = None,
         remeasure: bool = False,
     ) -> None:
+        check_given(TransformPlan, reference=reference)
+        check_kind(TransformTimingSettings, settings=settings)
         self.reference = reference
         self.settings = settings or TransformTimingSettings()
         self.key = TransformProblemKey.of(reference.n, space, lanes)
@@ -95,6 +103,7 @@ class TransformTimer:
         self.executed_s = 0.0
         self._owns_database = isinstance(database, str | os.PathLike)
         self._database = TimingDatabase(database) if isinstance(database, str | os.PathLike) else database
+        check_kind(TimingDatabase, database=self._database)
         self._plans: dict[str, TimedPlan] = {}
         self._ways: dict[Key, tuple[float, ...]] = {}
         if self._database is not None and not remeasure:
@@ -136,6 +145,7 @@ class TransformTimer:
     def costs(self, plans: Sequence[str]) -> list[float]:
         """Those of several plans, measured one after another under one lock; see `cost`."""
         missing = [plan for plan in dict.fromkeys(plans) if plan not in self._plans]
+        _check_texts(missing)
         for first in range(0, len(missing), _BATCH):
             with measuring():
                 self._measure(missing[first : first + _BATCH])
@@ -149,8 +159,14 @@ class TransformTimer:
         return comparison_of(self._plans[plan])
 
     def race(self, plans: Iterable[str]) -> list[Standing]:
-        """Plans of this size in turns, in longer samples; the fastest first."""
+        """Plans of this size in turns, in longer samples; the fastest first.
+
+        Raises:
+            InvalidParameter: there are no plans, or see `cost`.
+        """
         distinct = list(dict.fromkeys(plans))
+        if not distinct:
+            raise InvalidParameter("plans has none to race; give at least one")
         turns = self.turns(distinct)
         winner = min(turns, key=min)
         standings = []
@@ -162,6 +178,7 @@ class TransformTimer:
     def turns(self, plans: Sequence[str]) -> list[list[float]]:
         """Seconds per run of plans of this size in each round of a race, whose outputs nobody looks at."""
         settings = self.settings
+        _check_texts(plans)
         with measuring():
             return self._call(worker.take_turns, plans, settings, settings.final_rounds, settings.final_sample_s)
 
@@ -270,6 +287,11 @@ class TransformTimer:
             raise ProcessFailed(
                 f"The process that times plans of {self.reference.n} elements ended: {ended}. The next plan gets another one"
             ) from None
+
+
+def _check_texts(plans: Sequence[str]) -> None:
+    for plan in plans:
+        check_given(str, plan=plan)
 
 
 def _write(database: TimingDatabase | None, unwritten: list[Record], process: int) -> None:

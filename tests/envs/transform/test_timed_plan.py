@@ -94,6 +94,8 @@ def test_what_was_measured_with_narrower_vectors_is_replayed_with_them(tmp_path:
     [
         ({"database": "none.sqlite"}, DatabaseError, "none.sqlite: unable to open"),
         ({"database": "none.sqlite", "missing": "guess"}, InvalidParameter, "missing='guess'"),
+        ({"database": 3}, InvalidParameter, "database=3 is no path"),
+        ({"database": "none.sqlite", "machine": 3}, InvalidParameter, "machine=3 is a int"),
     ],
 )
 def test_a_record_that_cannot_be_replayed_is_refused_when_the_environment_is_made(
@@ -101,6 +103,14 @@ def test_a_record_that_cannot_be_replayed_is_refused_when_the_environment_is_mad
 ) -> None:
     with pytest.raises(error, match=message):
         gym.make("TransformPlanReplay-v0", n=64, **arguments)
+
+
+@pytest.mark.parametrize(("database", "error"), [(3, InvalidParameter), ("/nowhere/plans.sqlite", DatabaseError)])
+def test_a_record_that_cannot_be_written_is_refused_before_anything_is_measured(
+    database: Any, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match="database"):
+        gym.make("TransformPlanHardware-v0", n=64, database=database)
 
 
 def test_settings_of_another_kind_are_refused() -> None:

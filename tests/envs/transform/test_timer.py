@@ -10,6 +10,7 @@ import os
 import signal
 import statistics
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -189,3 +190,28 @@ def test_bad_input_is_refused(tmp_path: Path) -> None:
             TransformReplay(256, empty, missing="guess")  # type: ignore[arg-type]
         with pytest.raises(InvalidParameter, match="model"):
             TransformReplay(256, empty, missing="cost_model")
+
+
+def test_arguments_that_mean_nothing_are_refused_in_words(tmp_path: Path) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"reference": GOOD.text}, "reference='split 4 .* is a str; give a TransformPlan"),
+        ({"settings": 3}, "settings=3 is a int; give a TransformTimingSettings"),
+        ({"database": 3}, "database=3 is a int; give a TimingDatabase"),
+        ({"space": "x"}, "space='x' is unknown"),
+        ({"lanes": [3]}, "lanes must be some of 1, 2 and 4"),
+    ]
+    for arguments, message in wrong:
+        with pytest.raises(InvalidParameter, match=message):
+            TransformTimer(**{"reference": GOOD, **arguments})
+    with TransformTimer(GOOD, database=tmp_path / "times.db") as timer:
+        for ask in (timer.cost, lambda plan: timer.race([plan])):
+            with pytest.raises(InvalidParameter, match=r"plan=TransformPlan\(.* is a TransformPlan; give a str"):
+                ask(GOOD)  # type: ignore[arg-type]
+        with pytest.raises(InvalidParameter, match="none to race; give at least one"):
+            timer.race([])
+        timer.cost(GOOD.text)
+    for changes, message in [({"n": "a"}, "n='a'"), ({"database": 3}, "database=3"), ({"machine": 3}, "machine=3")]:
+        with pytest.raises(InvalidParameter, match=message):
+            TransformReplay(**{"n": 256, "database": tmp_path / "times.db", **changes})
+    with pytest.raises(Unrecorded, match="of 256 elements on the machine elsewhere"):
+        TransformReplay(256, tmp_path / "times.db", machine="elsewhere").cost(GOOD.text)
