@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.native._core import Error, FormatError, InvalidParameter
 from halidegym.native.checks import shown
@@ -202,15 +203,12 @@ class TimingDatabase:
         Raises:
             DatabaseError: the database cannot be read.
             FormatError: a measurement is damaged.
-            OSError: the file cannot be written.
+            OSError: the file cannot be written. Whatever the error, what was there stays.
         """
-        count = 0
-        with Path(path).open("w", encoding="utf-8") as file:
-            for record in self.records():
-                row = dict(zip(_COLUMNS, _row(record), strict=True))
-                file.write(json.dumps({**row, "result": json.loads(row["result"])}) + "\n")
-                count += 1
-        return count
+        rows = [dict(zip(_COLUMNS, _row(record), strict=True)) for record in self.records()]
+        lines = [json.dumps({**row, "result": json.loads(row["result"])}) + "\n" for row in rows]
+        write_atomically(Path(path), "".join(lines).encode())
+        return len(lines)
 
     def import_(self, path: str | os.PathLike[str]) -> int:
         """Append the measurements of a file that `export` wrote, but for those that are there; return how many.

@@ -157,12 +157,16 @@ def test_a_disk_that_is_really_full_leaves_the_records(tmp_path: Path) -> None:
     "damage",
     ["problem_name = x'ff'", "threads = 'two'", "result = '{'", "result = '[]'", "machine = CAST(x'ff' AS TEXT)"],
 )
-def test_damaged_entries_are_refused(damage: str, database: TimingDatabase) -> None:
+def test_damaged_entries_are_refused(damage: str, database: TimingDatabase, tmp_path: Path) -> None:
     database.add(Record(KEY, "name", 1.0, TIMING))
     with contextlib.closing(sqlite3.connect(database.path)) as connection, connection:
         connection.execute(f"UPDATE measurements SET {damage}")
     with pytest.raises(_core.Error, match=r"timings\.db.*restore a copy"):
         list(database.records())
+    (tmp_path / "timings.jsonl").write_text("of yesterday")
+    with pytest.raises(_core.Error, match=r"timings\.db.*restore a copy"):
+        database.export(tmp_path / "timings.jsonl")
+    assert (tmp_path / "timings.jsonl").read_text() == "of yesterday"
 
 
 def test_damaged_names_of_tables_are_refused(database: TimingDatabase) -> None:
