@@ -42,8 +42,9 @@ def _longer_budgets(old: AgentSettings, new: AgentSettings, name: str, run: Path
     """An agent, which may have got further budgets of its own."""
     if old.model_copy(update={"budgets": new.budgets}) != new or (old.budgets is None) != (new.budgets is None):
         raise InvalidParameter(f"{run} has results of another agent {name}; give yours another name")
-    budgets = old.budgets and _longer(old.budgets, new.budgets or [], f"budgets of {name}", run)
-    return old if not budgets else old.model_copy(update={"budgets": budgets})
+    if old.budgets is None:
+        return old  # it gets those of the suite
+    return old.model_copy(update={"budgets": _longer(old.budgets, new.budgets or [], f"budgets of {name}", run)})
 
 
 def _longer(old: list[Any], new: list[Any], what: str, run: Path) -> list[Any]:

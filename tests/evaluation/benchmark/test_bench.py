@@ -210,6 +210,15 @@ def test_what_results_depend_on_stays(changes: dict[str, Any], message: str, run
     assert (run / "run.json").read_bytes() == header
 
 
+def test_budgets_do_not_replace_an_own_end(tmp_path: Path) -> None:
+    agents = {name: {"agent": name, "budgets": []} for name in ("BeamSearch", "Greedy")}
+    suite: dict[str, Any] = {"baseline": "Greedy", "budgets": None, "pipelines": ["toy_blur"], "seeds": [0]}
+    run = run_suite(tmp_path, agents=agents, **suite)
+    agents["BeamSearch"] = {"agent": "BeamSearch", "budgets": [{"evaluations": 9}]}
+    result = halidegym("bench", write_suite(tmp_path, agents=agents, **suite), "--output", run)
+    assert (result.exit_code, "other budgets of BeamSearch: none" in result.output) == (2, True), result.output
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
