@@ -65,7 +65,7 @@ def read_timings(run: Run) -> dict[str, PipelineTimings]:
 
 
 def time_missing(run: Run, on_pipeline: Callable[[str], None] = lambda _: None) -> None:
-    """Time the schedules of each pipeline that has some without a run time, if the suite measures.
+    """Time the schedules of each pipeline whose run times are not those of its schedules, if the suite measures.
 
     Args:
         run: of a folder, whose cells are done.
@@ -82,12 +82,14 @@ def time_missing(run: Run, on_pipeline: Callable[[str], None] = lambda _: None) 
     for pipeline in run.suite.pipelines:
         of_pipeline = {name: result for name, result in results.items() if result.cell["pipeline"] == pipeline}
         chosen = to_time(run, of_pipeline)
-        if set(chosen) <= set(known[pipeline].comparisons if pipeline in known else ()):
+        # Schedules that no cell has any more, because its agent was edited, go, too: they are no results of the run.
+        if set(chosen) == set(known[pipeline].comparisons if pipeline in known else ()):
             continue
         on_pipeline(pipeline)
         document: dict[str, Any] = {"pipeline": pipeline, "comparisons": {}, "failure": ""}
         try:
-            if next(iter(chosen.values())).cell["agent"] != run.suite.baseline:
+            first = next(iter(chosen.values()), None)
+            if first is None or first.cell["agent"] != run.suite.baseline:
                 raise Error("the baseline found no schedule to compare with")
             found = {key: result.solution for key, result in chosen.items() if result.solution is not None}
             compared = kind_of(pipeline).compare(

@@ -358,3 +358,22 @@ def test_cells_of_an_agent_that_was_edited_are_named_and_run_again(tmp_path: Pat
     again = halidegym(*command, "--edited").output
     assert ("edited" in again, "4 cells are done" in again) == (False, True)
     assert sum(path.stat().st_mtime_ns != modified for path, modified in before.items()) == 2
+
+
+def test_run_times_of_schedules_that_are_gone_go_too(tmp_path: Path) -> None:
+    """An edited agent may come to a schedule that another one has found; or to none at all, as all others."""
+    file = tmp_path / "mine.py"
+    file.write_text(AGENTS.replace("Greedy()", "Greedy(random_dropout=50)"))
+    agents = {name: {"agent": f"{file}:Good"} for name in ("edited", "base")} | {"greedy": {"agent": "Greedy"}}
+    measurement = {"rounds": 6, "sample_seconds": 0.05, "threads": 1}
+    suite: dict[str, Any] = {"pipelines": ["toy_scan"], "budgets": None, "seeds": [0], "measurement": measurement}
+    run = run_suite(tmp_path, agents=agents, baseline="base", **suite)
+    assert "0 false" in halidegym("validate", run).output
+    file.write_text(AGENTS)
+    assert halidegym("bench", tmp_path / "toys.yaml", "--output", run, "--edited").exit_code == 0
+    assert "3 replayed, 1 believed, 0 failed, 0 false" in halidegym("validate", run).output
+    for path in run.glob("cells/*.json"):
+        failed = {"plan": None, "problem_hash": "", "schedule_key": "", "failure": "nothing was found"}
+        path.write_text(json.dumps(json.loads(path.read_text()) | failed))
+    assert halidegym("bench", tmp_path / "toys.yaml", "--output", run).exit_code == 0
+    assert "3 failed, 0 false" in halidegym("validate", run).output
