@@ -199,7 +199,10 @@ class ConfinedProcess:
                 self._process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 raise ProcessEnded(self._end_late(timeout_s)) from None
-            raise ProcessEnded(self._finished())
+            finished = self._finished()
+            if finished.outcome == "ok":  # but its answer is missing
+                finished = Finished("error", "ended before its time", finished.last_words)
+            raise ProcessEnded(finished)
         self._received += data
 
     def _wait(self, descriptor: int, event: int, deadline: float, timeout_s: float) -> None:

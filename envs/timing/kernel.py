@@ -52,10 +52,8 @@ class KernelFailed(Exception):  # noqa: N818 - says what happened
             "timeout": "timeout",
             "out_of_memory": "out_of_memory",
             "error": "run_error",
-            "ok": "run_error",
         }
-        error = finished.error or "the runner ended before its time"
-        return cls(outcomes[finished.outcome], error, was_killed=finished.was_killed)
+        return cls(outcomes[finished.outcome], finished.error, was_killed=finished.was_killed)
 
 
 def once_more_if_killed(run: Callable[[], T]) -> T:

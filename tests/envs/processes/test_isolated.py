@@ -68,6 +68,11 @@ def test_memory_and_time_have_an_end() -> None:
         process.call(time.sleep, 1000, timeout_s=1.0)
 
 
+def test_an_end_without_an_answer_is_told_though_no_error_came_with_it() -> None:
+    with pytest.raises(ProcessFailed, match="The process of _exit ended before its time"):
+        run_isolated(os._exit, 0)
+
+
 def test_a_kept_process_is_replaced_when_it_has_died_or_served_enough() -> None:
     process = KeptProcess(calls=2)
     first, second, third = (process.call(os.getpid) for _ in range(3))

@@ -47,6 +47,10 @@ class Hangs(Good):
         while True:
             time.sleep(1)
 
+class Leaves(Good):
+    def search(self, problem, budget, seed, on_progress=None, timer=None):
+        os._exit(0)
+
 class NoPlan(Good):
     def search(self, problem, budget, seed, on_progress=None, timer=None):
         return 7
@@ -118,25 +122,26 @@ def test_several_cells_at_a_time_give_the_same(run: Path, tmp_path: Path) -> Non
 
 def test_failing_cells_stop_nothing(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(AGENTS)
-    names = ("Good", "Raises", "Dies", "Hangs", "NoPlan")
+    names = ("Good", "Raises", "Dies", "Hangs", "Leaves", "NoPlan")
     agents = {name: {"agent": f"{tmp_path}/mine.py:{name}", "deterministic": True} for name in names}
     suite = {"budgets": [{"evaluations": 50}], "pipelines": ["toy_blur"], "cell_seconds": 5.0}
     path = write_suite(tmp_path, agents=SUITE["agents"] | agents, **suite)
     result = halidegym("bench", path, "--output", tmp_path / "run")
     assert result.exit_code == 0, result.output
-    assert "8 cells are done, 4 of them failed" in result.output
+    assert "9 cells are done, 5 of them failed" in result.output
     failures = {file["cell"]["agent"]: file["failure"] for file in cell_files(tmp_path / "run").values()}
     assert "nothing there" in failures["Raises"]
     assert "SIGABRT" in failures["Dies"]
     assert "still running after 5 s" in failures["Hangs"]
+    assert failures["Leaves"] == "its process ended before its time"
     assert "NoPlan.search returned" in failures["NoPlan"]
     assert not failures["Good"] and not failures["random"]
     mended = AGENTS.replace('raise KeyError("nothing there")', "return super().search(problem, budget, seed)")
     (tmp_path / "mine.py").write_text(mended.replace("time.sleep(1)", "return super().search(problem, budget, seed)"))
-    assert "4 of them failed" in halidegym("bench", path, "--output", tmp_path / "run").output
+    assert "5 of them failed" in halidegym("bench", path, "--output", tmp_path / "run").output
     retried = halidegym("bench", path, "--output", tmp_path / "run", "--retry").output
-    assert "2 of them failed" in retried
-    assert [f"{done}/8 " in retried for done in range(4, 10)] == [False, *[True] * 4, False]
+    assert "3 of them failed" in retried
+    assert [f"{done}/9 " in retried for done in range(4, 11)] == [False, *[True] * 5, False]
 
 
 def test_a_further_agent_runs_alone(run: Path, tmp_path: Path) -> None:
