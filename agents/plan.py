@@ -147,17 +147,16 @@ class Plan:
         }
         return json.loads(json.dumps(document, default=plain))  # type: ignore[no-any-return]
 
-    def save(self, path: str | Path) -> None:
-        """Write the plan as a JSON file.
+    def checked_document(self, problem: SchedulingProblem) -> dict[str, Any]:
+        """What `to_document` returns, if `from_document` can make a plan of the problem of it again.
 
         Raises:
-            InvalidParameter: it could not be loaded again: an agent of yours has put into it what does not fit together.
-            OSError: it cannot be written; what was there stays.
+            InvalidParameter: it cannot: an agent of yours has put into the plan what does not fit together.
         """
         try:
             document = self.to_document()
             if isinstance(self.schedule, Schedule):  # others took no decisions, and are not loaded
-                restored = self.from_document(document, self.schedule.problem)
+                restored = self.from_document(document, problem)
                 if restored.schedule != self.schedule:
                     raise InvalidParameter("its schedule is not that of its first candidate")
         except (TypeError, FormatError, InvalidParameter) as error:
@@ -165,6 +164,16 @@ class Plan:
                 f"The plan could not be loaded again: {error.__cause__ or error}. Let the agent return a Plan whose parts "
                 "are as its documentation says"
             ) from error
+        return document
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan as a JSON file.
+
+        Raises:
+            InvalidParameter: see `checked_document`.
+            OSError: it cannot be written; what was there stays.
+        """
+        document = self.checked_document(self.schedule.problem)
         write_atomically(Path(path), (json.dumps(document, indent=1) + "\n").encode())
 
     @classmethod

@@ -7,6 +7,7 @@ import datetime as dt
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.evaluation.benchmark.problems.kind import Problem, Solution
 from halidegym.evaluation.benchmark.suite import AgentSettings, BudgetSettings, Suite
 from halidegym.native._core import Error, FormatError
-from halidegym.native.checks import shown
+from halidegym.native.checks import check_at_least, check_number, check_positive, shown
 from halidegym.native.fields import checked_fields
 
 _KIND, _VERSION = "halidegym cell", 1
@@ -177,6 +178,7 @@ def run_cell(cell: Cell, budget: dict[str, float], problem: Problem | None = Non
         agent = load_agent(cell.settings.agent, cell.settings.parameters, cell.settings.preset)
         result = dataclasses.replace(result, code=agent_code(cell.settings))
         found = problem.solve(agent, cell.seed, budget)
+        _check_plan(found.plan)  # before it can spoil the tables of all
         return dataclasses.replace(result, **vars(found), written=_now())
     except Error as error:
         failure = str(error)
@@ -198,12 +200,18 @@ def _with_checked_fields(result: CellResult) -> CellResult:
 
 
 def _check_plan(plan: dict[str, Any]) -> None:
-    """Whether a plan has what reports read off it; `Problem.verify` looks at the rest."""
-    for name in ("cost", "evaluations", "expansions", "seconds", "measurements", "run_time"):
-        if not isinstance(plan[name], int | float | None):
-            raise TypeError(f"{name}={shown(plan[name])}")
+    """Whether a plan has what reports read off it; `Problem.verify` looks at the rest.
+
+    Raises:
+        InvalidParameter, TypeError: something in it is none of the numbers that it should be.
+        KeyError: something is missing.
+    """
+    check_positive(cost=plan["cost"], run_time=plan["run_time"])
+    check_number(maximum=sys.float_info.max, seconds=plan["seconds"])
+    for name in ("evaluations", "expansions", "measurements"):
+        check_at_least(0, **{name: plan[name]})
     for step in plan["history"]:
-        checked_fields(Improvement(**step))
+        check_positive(cost_in_history=checked_fields(Improvement(**step)).cost)
     if not isinstance(plan["fingerprint"]["problem_hash"], str):
         raise TypeError(f"fingerprint={shown(plan['fingerprint'])}")
 

@@ -93,12 +93,9 @@ class _Pipeline:
     def solve(self, agent: Agent, seed: int, budget: Mapping[str, Any]) -> Solution:
         plan = agent.plan(self._problem, seed=seed, **budget)
         reference = plan.schedule.scheduled if isinstance(plan.schedule, ReferenceSchedule) else b""
-        return Solution(
-            self.hash,
-            schedule_key(self._problem, plan.schedule),
-            plan.to_document(),
-            base64.b64encode(reference).decode(),
-        )
+        document = plan.checked_document(self._problem.with_parallelism(plan.fingerprint.parallelism))
+        key = schedule_key(self._problem, plan.schedule)
+        return Solution(self.hash, key, document, base64.b64encode(reference).decode())
 
     def verify(self, found: Solution, agent: Agent | None, again: bool) -> bool:
         if not found.scheduled:

@@ -1,0 +1,72 @@
+"""What an agent of one's own returns may be no plan at all: that is its failure, and nobody else's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite
+
+AGENT = """
+from dataclasses import dataclass, replace
+from halidegym.agents import Agent, Greedy
+from halidegym.agents.spaces import SpaceSolution
+from halidegym.envs.sources import load_problem
+
+@dataclass(frozen=True)
+class Wrong(Agent):
+    what: str
+
+    def search(self, problem, budget, seed, on_progress=None, timer=None):
+        if self.what == "problem":
+            problem = load_problem("toy_scan", parallelism=4)
+        return self.changed(Greedy().search(problem, budget, seed))
+
+    def search_space(self, space, budget, seed, on_progress=None, measure=None):
+        return self.changed(Greedy().search_space(space, budget, seed))
+
+    def changed(self, found):
+        changes = {"cost": float("nan"), "seconds": float("inf"), "evaluations": -3, "expansions": "many"}
+        return replace(found, **{self.what: changes[self.what]}) if self.what in changes else found
+"""
+
+REASONS = {
+    "cost": "cost=nan is out of range; give a positive number",
+    "seconds": "seconds=inf is out of range",
+    "evaluations": "evaluations=-3 is out of range",
+    "expansions": "expansions='many'",
+}
+
+
+def wrong(folder: Path, *whats: str) -> dict[str, Any]:
+    (folder / "mine.py").write_text(AGENT)
+    agents = {what: {"agent": f"{folder}/mine.py:Wrong", "parameters": {"what": what}} for what in whats}
+    return {"agents": SUITE["agents"] | agents, "seeds": [0], "budgets": [{"evaluations": 50}]}
+
+
+@pytest.mark.parametrize("pipeline", ["toy_blur", "transform/16"])
+def test_a_plan_that_is_none_is_a_failure_of_its_cell(pipeline: str, tmp_path: Path) -> None:
+    reasons = REASONS | ({} if "transform" in pipeline else {"problem": "plan for toy_scan"})
+    run = run_suite(tmp_path, pipelines=[pipeline], **wrong(tmp_path, "right", *reasons))
+    failures = {file["cell"]["agent"]: file["failure"] for file in cell_files(run).values()}
+    assert {agent for agent, failure in failures.items() if failure} == set(reasons)
+    assert all(reason in failures[what] for what, reason in reasons.items()), failures
+    assert halidegym("report", run).exit_code == 0
+    assert f"3 replayed, 0 believed, {len(reasons)} failed, 0 false" in halidegym("validate", run).output
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("cost", float("nan")), ("cost", 0), ("evaluations", -3), ("seconds", -1.0)]
+)
+def test_results_with_impossible_numbers_are_damaged(name: str, value: float, tmp_path: Path) -> None:
+    run = run_suite(tmp_path, pipelines=["toy_blur"], seeds=[0])
+    path = next(run.glob("cells/*random*.json"))
+    cell = json.loads(path.read_text())
+    path.write_text(json.dumps(cell | {"plan": cell["plan"] | {name: value}}))
+    for command in ("report", "leaderboard"):
+        result = halidegym(command, run)
+        words = " ".join(result.output.split())
+        assert (result.exit_code, f"or damaged: {name}={value}" in words) == (2, True), result.output
