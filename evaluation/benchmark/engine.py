@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 
 from halidegym.envs.processes.workers import Workers
 from halidegym.evaluation.benchmark.agent_code import current_code
+from halidegym.evaluation.benchmark.attempts import search_budget
 from halidegym.evaluation.benchmark.cells import Cell, CellResult
 from halidegym.evaluation.benchmark.lanes import lanes_for
 from halidegym.evaluation.benchmark.one_problem import OneProblem
 from halidegym.evaluation.benchmark.run import Run
+from halidegym.native._core import Error
 
 OnCell = Callable[[Cell, CellResult, float], None]
 """Called with each cell that is done, what came of it, and about how many seconds the others will take."""
@@ -43,10 +45,7 @@ def run_missing(
         return
     for name, result in kept.items():
         one_problem.add(name, result)
-    baselines: dict[str, str] = {}
-    for name, cell in run.cells.items():
-        if cell.agent == run.suite.baseline:
-            baselines.setdefault(cell.pipeline, name)
+    baselines = _baselines(run)
     outlook = _Outlook(run, kept)
     lanes = lanes_for(workers, run.suite)
     try:
@@ -63,7 +62,7 @@ def run_missing(
 
 
 def kept_results(run: Run, *, retry: bool, edited: bool) -> dict[str, CellResult]:
-    """The results that are not made again.
+    """The results that are not made again; those whose budget is in units of a baseline's that is made again, are, too.
 
     Args:
         run: of a folder.
@@ -72,7 +71,13 @@ def kept_results(run: Run, *, retry: bool, edited: bool) -> dict[str, CellResult
     """
     results = run.results()
     outdated = outdated_results(run, results) if edited else set()
-    return {name: result for name, result in results.items() if not (retry and result.failure) and name not in outdated}
+    kept = {name: result for name, result in results.items() if not (retry and result.failure) and name not in outdated}
+    baselines = _baselines(run)
+    return {
+        name: result
+        for name, result in kept.items()
+        if _has_its_budget(cell := run.cells[name], result, kept.get(baselines[cell.pipeline]))
+    }
 
 
 def outdated_results(run: Run, results: Mapping[str, CellResult]) -> set[str]:
@@ -81,6 +86,25 @@ def outdated_results(run: Run, results: Mapping[str, CellResult]) -> set[str]:
     settings = {cell.agent: cell.settings for cell in coded.values()}
     codes = {agent: current_code(each) for agent, each in settings.items()}
     return {name for name, cell in coded.items() if codes[cell.agent] not in (None, results[name].code)}
+
+
+def _baselines(run: Run) -> dict[str, str]:
+    """By pipeline the cell in whose units budgets are."""
+    names: dict[str, str] = {}
+    for name, cell in run.cells.items():
+        if cell.agent == run.suite.baseline:
+            names.setdefault(cell.pipeline, name)
+    return names
+
+
+def _has_its_budget(cell: Cell, result: CellResult, baseline: CellResult | None) -> bool:
+    """Whether a search was given what its cell says, now that the baseline has come to this; None if that is to come."""
+    if cell.budget is None or not cell.budget.needs_baseline:
+        return True
+    try:
+        return baseline is not None and result.budget == search_budget(cell, baseline)
+    except Error:  # the baseline has failed
+        return bool(result.failure)
 
 
 class _Outlook:

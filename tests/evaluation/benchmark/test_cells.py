@@ -1,4 +1,4 @@
-"""What an agent of one's own returns may be no plan at all: that is its failure, and nobody else's."""
+"""What becomes of single cells: those whose agents return no plan, and those whose budgets depend on another one."""
 
 from __future__ import annotations
 
@@ -70,3 +70,20 @@ def test_results_with_impossible_numbers_are_damaged(name: str, value: float, tm
         result = halidegym(command, run)
         words = " ".join(result.output.split())
         assert (result.exit_code, f"or damaged: {name}={value}" in words) == (2, True), result.output
+
+
+def test_budgets_in_units_of_the_baseline_follow_it(tmp_path: Path) -> None:
+    run = run_suite(tmp_path, pipelines=["toy_blur"], seeds=[0])
+    command = ["bench", tmp_path / "toys.yaml", "--output", run]
+    before = {name: file["budget"] for name, file in cell_files(run).items()}
+    (baseline,) = run.glob("cells/*beam*")
+    done = baseline.read_bytes()
+    baseline.unlink()
+    assert "1/3 " not in (again := halidegym(*command).output) and "3/3 " in again
+    assert "2/3 " in again and "0 false" in halidegym("validate", run).output
+    after = {name: file["budget"] for name, file in cell_files(run).items()}
+    assert sum(after[name] != budget for name, budget in before.items()) == 1
+    baseline.write_bytes(done)  # as if the run had been ended before the others followed
+    again = halidegym(*command).output
+    assert ("2/3 " in again, "3/3 " in again) == (False, True)
+    assert {name: file["budget"] for name, file in cell_files(run).items()} == before
