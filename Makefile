@@ -43,12 +43,12 @@ help:  ## Show this list
 install-demo: .venv-demo/bin/pip
 	export PATH="$$PWD/.venv-demo/bin:$$PATH"
 	pip install --quiet --no-compile $(BUILD_TOOLS)
-	pip install --quiet --no-compile --no-build-isolation -Cbuild-dir=build/demo '.[bench]'
+	SKBUILD_BUILD_DIR=build/demo pip install --quiet --no-compile --no-build-isolation '.[bench]'
 
 install-test: .venv-test/bin/pip
 	export PATH="$$PWD/.venv-test/bin:$$PATH"
 	pip install --quiet --no-compile $(BUILD_TOOLS) $(TORCH)
-	pip install --quiet --no-compile --no-build-isolation -Cbuild-dir=build/test '.[train,bench,ray,dev]'
+	SKBUILD_BUILD_DIR=build/test pip install --quiet --no-compile --no-build-isolation '.[train,bench,ray,dev]'
 
 demo: install-demo  ## Schedule six pipelines in eleven ways, measure the results, and write a report
 	.venv-demo/bin/halidegym demo
