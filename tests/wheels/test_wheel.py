@@ -49,11 +49,11 @@ def test_wheel(tmp_path: Path, profile: str) -> None:
         "pip",
         "wheel",
         "--no-deps",
-        f"-Cbuild-dir={tmp_path}/build",
         "-w",
         tmp_path / "dist",
         ROOT,
         HALIDEGYM_PROFILE=profile,
+        SKBUILD_BUILD_DIR=str(tmp_path / "build"),
     )
     counted = [path.name for path in (tmp_path / "build").glob("counts/**/*.gcda")]
     assert ("unity_searches_cxx.cxx.gcda" in counted) == (profile == "1")
