@@ -19,7 +19,7 @@ from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
-from halidegym.native.checks import check_at_least, check_number, check_positive
+from halidegym.native.checks import check_at_least, check_given, check_number, check_positive, check_present
 from halidegym.native.fields import checked_fields
 
 _KIND, _VERSION = "halidegym plan", 5
@@ -128,10 +128,9 @@ class Plan:
         """Return the best candidates, best first, as many as there are up to `count`.
 
         Raises:
-            InvalidParameter: `count` is below 1.
+            InvalidParameter: `count` is no integer from 1 on.
         """
-        if count < 1:
-            raise InvalidParameter(f"Cannot return the top {count} candidates; ask for at least 1")
+        check_at_least(1, **check_present(count=count))
         return self.candidates[:count]
 
     def to_document(self) -> dict[str, Any]:
@@ -196,8 +195,9 @@ class Plan:
 
         Raises:
             FormatError: it is no plan, a damaged one, or one without decisions (of a reference autoscheduler).
-            InvalidParameter: it is the plan of another problem.
+            InvalidParameter: it is the plan of another problem, or `problem` is none.
         """
+        check_given(SchedulingProblem, problem=problem)
         document = _current(document, path)
         recorded = _fingerprint(path, document)
         if recorded.problem_hash != problem.hash:

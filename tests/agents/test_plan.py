@@ -67,8 +67,9 @@ def test_top_lists_the_best_candidates(plan: Plan) -> None:
     assert plan.top(1000) == plan.candidates
     assert len(plan.top(2)) == min(2, len(plan.candidates))
     assert plan.schedule_of(plan.top(1)[0]) == plan.schedule
-    with pytest.raises(InvalidParameter, match="top 0"):
-        plan.top(0)
+    for count in (0, 1.5, None):
+        with pytest.raises(InvalidParameter, match=rf"count.*{count}.*give"):
+            plan.top(count)  # type: ignore[arg-type]
 
 
 def test_it_says_what_its_cost_depends_on(plan: Plan, problem: SchedulingProblem) -> None:
@@ -84,6 +85,8 @@ def test_a_plan_of_another_problem_is_refused(plan: Plan, problem: SchedulingPro
     plan.save(tmp_path / "plan.json")
     with pytest.raises(InvalidParameter, match="parallelism 16, and the problem given is another one"):
         Plan.load(tmp_path / "plan.json", problem.with_parallelism(4))
+    with pytest.raises(InvalidParameter, match="problem is None; give a SchedulingProblem"):
+        Plan.load(tmp_path / "plan.json", None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
