@@ -267,12 +267,14 @@ class TimingDatabase:
         except sqlite3.DatabaseError as error:
             if "closed database" in str(error):
                 raise DatabaseError(f"The timing database {self.path} was closed. Open it again.") from error
+            if not str(error):  # Python 3.10 leaves a message out that is no text
+                raise self._damaged("'utf-8' has no text for what SQLite says of it") from error
             raise DatabaseError(
                 f"The timing database {self.path}: {error!s:.200}. Check the path, the permissions and the space on the "
                 f"disk. {_IF_DAMAGED}"
             ) from error
         except UnicodeDecodeError as error:  # of SQLite's own messages, which quote the file
-            raise self._damaged(error) from error
+            raise self._damaged(str(error)) from error
 
     @contextlib.contextmanager
     def _decoded(self) -> Iterator[None]:
@@ -281,11 +283,10 @@ class TimingDatabase:
             try:
                 yield
             except (ValueError, TypeError, RecursionError, FormatError) as error:
-                raise self._damaged(error) from error
+                raise self._damaged(str(error)) from error
 
-    def _damaged(self, error: Exception) -> FormatError:
-        reason = str(error).rstrip(".")[:200]
-        return FormatError(f"The timing database {self.path} is damaged: {reason}. {_IF_DAMAGED}")
+    def _damaged(self, reason: str) -> FormatError:
+        return FormatError(f"The timing database {self.path} is damaged: {reason.rstrip('.')[:200]}. {_IF_DAMAGED}")
 
 
 def _row(record: Record) -> tuple[Any, ...]:

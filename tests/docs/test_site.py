@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import subprocess
 import sys
 from pathlib import Path
@@ -51,8 +52,9 @@ def test_docstrings_are_rendered_as_markdown(site: Path) -> None:
 
 
 def test_public_names_are_in_the_reference(site: Path) -> None:
-    inventory = InventoryFile.loads((site / "objects.inv").read_bytes(), uri="")
-    documented = {name for kind in inventory.data.values() for name in kind}
+    with (site / "objects.inv").open("rb") as file:
+        inventory = InventoryFile.load(file, "", posixpath.join)
+    documented = {name for kind in inventory.values() for name in kind}
     public = {
         f"{module.__name__}.{name}"
         for module in (halidegym, agents)
