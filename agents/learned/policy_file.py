@@ -55,7 +55,8 @@ class PolicyFile:
                 raise InvalidParameter(f"The array {name} of a policy is {array.dtype}; give float32")
             if not np.isfinite(array).all():
                 raise InvalidParameter(
-                    f"The array {name} of a policy has values that are not finite; its training failed"
+                    f"The array {name} of a policy has values that are not finite: its training has diverged. Train it "
+                    "anew, with a lower learning rate, say"
                 )
 
     def network(self) -> PolicyNetwork:

@@ -208,8 +208,7 @@ def _check_plan(plan: dict[str, Any]) -> None:
     """
     check_positive(cost=plan["cost"], run_time=plan["run_time"])
     check_number(maximum=sys.float_info.max, seconds=plan["seconds"])
-    for name in ("evaluations", "expansions", "measurements"):
-        check_at_least(0, **{name: plan[name]})
+    check_at_least(0, **{name: plan[name] for name in ("evaluations", "expansions", "measurements")})
     for step in plan["history"]:
         check_positive(cost_in_history=checked_fields(Improvement(**step)).cost)
     if not isinstance(plan["fingerprint"]["problem_hash"], str):

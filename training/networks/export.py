@@ -11,7 +11,6 @@ import torch
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.native._core import FormatError
 from halidegym.native.checks import check_given
-from halidegym.training.divergence import check_finite
 from halidegym.training.networks.network import PolicyNetwork
 
 
@@ -22,8 +21,6 @@ def policy_file(network: PolicyNetwork, training: Mapping[str, Any] | None = Non
         InvalidParameter: some are not finite, or the network is none, but a policy around it, say.
     """
     check_given(PolicyNetwork, network=network)
-    for name, tensor in network.state_dict().items():
-        check_finite(f"the weights {name} are", tensor)
     arrays = {
         name: tensor.detach().cpu().numpy().astype(np.float32, copy=True)
         for name, tensor in network.state_dict().items()
