@@ -35,7 +35,8 @@ class GuidedAgent(NativeSearch):
         policy: name of a policy of the package, or the path of a file that `halidegym train` wrote.
         temperature: of the draws; 1 for the policy's own probabilities, 0 for its favourites.
         shortlist: how many children are read at each decision; 0 for a blind policy.
-        shortlist_share: of the draws, how many are from the shortlist; the others are blind.
+        shortlist_share: of the schedules that are drawn, how many are from shortlists, and of a tree's nodes; the others
+            are drawn blindly.
         max_decisions: of a state with more legal decisions, the policy looks at so many, evenly spread.
     """
 

@@ -105,6 +105,9 @@ def learned(policy: str | Path) -> dict[str, Entrant]:
             f"policy, {name}, best of 64": Entrant(PolicyAgent(policy=policy, shortlist=size))
             for name, size in classes.items()
         },
+        "policy, shortlist 12 in three of four, best of 64": Entrant(
+            PolicyAgent(policy=policy, shortlist=12, shortlist_share=0.75)
+        ),
         **{
             f"{name}, {n} schedules": Entrant(dataclasses.replace(agent, schedules=n))
             for name, agent in (("guided replay", replay), ("guided replay, shortlist 16", shortlisted))

@@ -24,6 +24,7 @@ template <SearchSpace S, typename Random>
 std::optional<Rollout<S>> random_rollout(S &space, typename S::State state, Random &random) {
     std::vector<typename S::Decision> decisions;
     start_walk(space, state);
+    choose_how_to_draw(space, random);
     while (!space.is_complete(state)) {
         auto children = children_of_walk(space, state);
         const auto decision = random_decision(space, children, random);

@@ -101,6 +101,7 @@ simulate(S &space, typename S::State start, SplitMix64 random, const SimulationP
          std::span<const typename S::Decision> lead, const KeepGoing &keep_going) {
     Simulation<typename S::State, typename S::Decision> simulation;
     start_walk(space, start);
+    choose_how_to_draw(space, random);
     simulation.end = std::move(start);
     const double num_steps = static_cast<double>(lead.size());
     const double replayed = policy.deviations < num_steps ? 1 - policy.deviations / num_steps : 0;

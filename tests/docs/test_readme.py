@@ -18,6 +18,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 ROWS = {
     "beam 32 x 5, equal to Adams2019's": "beam 32 x 5",
     "greedy search": "greedy",
+    "the best of 64, three in four with a shortlist of 12": "policy, shortlist 12 in three of four, best of 64",
     "tree search (`mcts_replay`), 2,000 evaluations": "mcts_replay, 2,000 evaluations",
     "the same, guided by the policy": "guided mcts, 2,000 evaluations",
     "guided replay, 2,000 evaluations": "guided replay, 2,000 evaluations",

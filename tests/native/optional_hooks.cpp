@@ -23,6 +23,10 @@ public:
         SyntheticTree &plain = *this;
         return halidegym::random_decision(plain, children, random);
     }
+    template <typename Random>
+    void choose_how_to_draw(Random &) {
+        asked->choices++;
+    }
     bool is_legal(Children &children, Decision decision) {
         asked->legality++;
         return decision < children.decisions().size();
@@ -44,15 +48,15 @@ public:
     }
 
     struct Asked {
-        int draws = 0, legality = 0, walks = 0, forced = 0, batches = 0;
+        int draws = 0, choices = 0, legality = 0, walks = 0, forced = 0, batches = 0;
     };
     std::shared_ptr<Asked> asked = std::make_shared<Asked>();  // of all copies
 };
 
-static_assert(DrawsDecisions<Helpful> && KnowsLegality<Helpful> && BuildsWalks<Helpful> &&
+static_assert(DrawsDecisions<Helpful> && ChoosesHowToDraw<Helpful> && KnowsLegality<Helpful> && BuildsWalks<Helpful> &&
               KnowsForcedDecisions<Helpful> && RatesBatches<Helpful>);
-static_assert(!DrawsDecisions<SyntheticTree> && !KnowsLegality<SyntheticTree> && !BuildsWalks<SyntheticTree> &&
-              !KnowsForcedDecisions<SyntheticTree> && !RatesBatches<SyntheticTree>);
+static_assert(!DrawsDecisions<SyntheticTree> && !ChoosesHowToDraw<SyntheticTree> && !KnowsLegality<SyntheticTree> &&
+              !BuildsWalks<SyntheticTree> && !KnowsForcedDecisions<SyntheticTree> && !RatesBatches<SyntheticTree>);
 
 // Names that are right with types that are wrong.
 class Mistaken : public SyntheticTree {
@@ -84,8 +88,8 @@ void test_hooks_are_used_and_change_nothing() {
     expect("equal decisions", ours.solutions.front().actions == theirs.solutions.front().actions);
     expect_equal("equal counts", ours.evaluations, theirs.evaluations);
     const Helpful::Asked &asked = *helpful.asked;
-    expect("all are used",
-           asked.draws > 0 && asked.legality > 0 && asked.walks > 0 && asked.forced > 0 && asked.batches > 0);
+    expect("all are used", asked.draws > 0 && asked.choices > 0 && asked.legality > 0 && asked.walks > 0 &&
+                               asked.forced > 0 && asked.batches > 0);
 }
 
 void test_trace() {

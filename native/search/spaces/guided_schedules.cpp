@@ -93,10 +93,10 @@ std::vector<Preference<Decision>> GuidedSchedules::preferences(const State &stat
     return preferences;
 }
 
-const GuidedSchedules::Distribution &GuidedSchedules::distribution(const State &state, bool is_short) {
+const GuidedSchedules::Distribution &GuidedSchedules::distribution(const State &state) {
     const auto path = state.decisions_made();
     Opinion &known = opinion(state, path);
-    if (!is_short || known.blind.decisions.empty()) {
+    if (!reads_children_ || known.blind.decisions.empty()) {
         return known.blind;
     }
     if (!known.shortlisted) {

@@ -19,7 +19,7 @@ struct GuidanceOptions {
     // How many decisions have their children read: drawn by the blind head without repetition, and judged by the other
     // one (Kool et al. 2019, "Stochastic Beams and Where to Find Them"). 0: no child is read.
     int shortlist = 0;
-    double shortlist_share = 1;  // of the draws, how many are from the shortlist; the others are blind
+    double shortlist_share = 1;  // of the simulations, and of the nodes of a tree; the others are drawn blindly
     // Of a state with more legal decisions the policy looks at an evenly spread part, the first one included.
     int max_decisions = 1024;
     int64_t memory = int64_t{64} << 20;  // bytes, of what is remembered of states
@@ -39,13 +39,17 @@ public:
     GuidedSchedules(const GuidedSchedules &other);
 
     template <typename Random>
+    void choose_how_to_draw(Random &random) {
+        reads_children_ =
+            options_.shortlist > 0 && (options_.shortlist_share >= 1 || draw_bool(random, options_.shortlist_share));
+    }
+
+    template <typename Random>
     std::optional<Decision> random_decision(Children &children, Random &random) {
         if (const auto only = Expansion::only_decision(children.state())) {
             return only;
         }
-        const bool is_short =
-            options_.shortlist > 0 && (options_.shortlist_share >= 1 || draw_bool(random, options_.shortlist_share));
-        const Distribution &drawn_from = distribution(children.state(), is_short);
+        const Distribution &drawn_from = distribution(children.state());
         if (drawn_from.decisions.empty()) {
             return std::nullopt;
         }
@@ -80,7 +84,7 @@ private:
         size_t operator()(const std::vector<Decision> &path) const;
     };
 
-    const Distribution &distribution(const State &state, bool is_short);
+    const Distribution &distribution(const State &state);
     Opinion &opinion(const State &state, const std::vector<Decision> &path);
     Opinion form_opinion(const State &state);
     std::vector<float> logits_by_cost(Expansion &expansion);
@@ -90,6 +94,7 @@ private:
     SpaceRef space_;
     std::shared_ptr<const Policy> policy_;
     GuidanceOptions options_;
+    bool reads_children_ = false;  // of a shortlist, in the draws at hand
     Policy::Scratch scratch_;
     ChildReader reader_;
     std::unordered_map<std::vector<Decision>, Opinion, HashOfPath> opinions_;  // by the decisions that led to the state
@@ -98,6 +103,7 @@ private:
 };
 
 static_assert(DrawsDecisions<GuidedSchedules>);
+static_assert(ChoosesHowToDraw<GuidedSchedules>);
 static_assert(PaysForDraws<GuidedSchedules>);
 static_assert(PrefersDecisions<GuidedSchedules>);
 

@@ -75,6 +75,18 @@ std::optional<typename S::Decision> random_decision(S &space, typename S::Childr
     }
 }
 
+// Has several ways to draw, one of which all draws of a simulation are made in.
+template <typename S, typename Random = SplitMix64>
+concept ChoosesHowToDraw = SearchSpace<S> && requires(S &space, Random &random) { space.choose_how_to_draw(random); };
+
+// For the draws from now on.
+template <SearchSpace S, typename Random>
+void choose_how_to_draw(S &space, Random &random) {
+    if constexpr (ChoosesHowToDraw<S, Random>) {
+        space.choose_how_to_draw(random);
+    }
+}
+
 // What drawing decisions has taken: states that were put through a network, and children that it has read.
 struct DrawCosts {
     int64_t evaluations = 0;

@@ -154,6 +154,7 @@ std::pair<uint32_t, typename S::State> SearchTree<S>::expand(S &space, uint32_t 
 template <SearchSpace S>
 std::optional<typename S::Decision> SearchTree<S>::draw_untried(S &space, uint32_t parent,
                                                                 typename S::Children &children) {
+    choose_how_to_draw(space, random_);
     for (int attempt = 0; attempt < 4; attempt++) {
         const auto drawn = random_decision(space, children, random_);
         if (drawn && nodes_.find_child(parent, *drawn) == none) {

@@ -114,6 +114,23 @@ def test_a_shortlist_pays_for_the_children_that_it_reads(policy: Path, harris: S
     assert listed.forwards <= 2 * max(blind.forwards, 2 * harris.num_nodes)
 
 
+def test_a_share_of_the_schedules_reads_children_at_every_decision(policy: Path, harris: SchedulingProblem) -> None:
+    agent = PolicyAgent(policy=policy, samples=1, shortlist=4, shortlist_share=0.5)
+    forwards_of_a_choice = Counter[float]()
+    for seed in range(20):
+        plan = agent.plan(harris, seed=seed)
+        state = Rules().space(harris).initial_state()
+        choices = 0
+        for action in plan.actions:
+            expansion = state.expand()
+            choices += len(expansion) > 1
+            state = expansion.child(action)
+        forwards_of_a_choice[plan.forwards / choices] += 1
+        assert (plan.forwards == choices) == (plan.evaluations == 1)
+    assert set(forwards_of_a_choice) == {1, 2}  # the blind head alone, or both
+    assert min(forwards_of_a_choice.values()) >= 4
+
+
 def test_the_favourites_do_not_depend_on_the_seed(policy: Path, harris: SchedulingProblem) -> None:
     agent = PolicyAgent(policy=policy, samples=1, temperature=0)
     assert len({agent.plan(harris, seed=seed).actions for seed in range(3)}) == 1
