@@ -51,8 +51,9 @@ public:
                                    "; give the configuration that it was trained with");
         }
         if (!std::ranges::all_of(array.values, [](float value) { return std::isfinite(value); })) {
-            throw InvalidParameter("the array " + name +
-                                   " of the policy has values that are not finite; its training failed");
+            throw InvalidParameter(
+                "the array " + name +
+                " of the policy has values that are not finite: its training has diverged. Train it anew");
         }
         left_.erase(found);
         return array.values;
