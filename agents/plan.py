@@ -19,7 +19,7 @@ from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
-from halidegym.native.checks import check_at_least, check_given, check_number, check_positive, check_present
+from halidegym.native.checks import check_at_least, check_given, check_number, check_positive, check_present, shown
 from halidegym.native.fields import checked_fields
 
 _KIND, _VERSION = "halidegym plan", 5
@@ -206,7 +206,7 @@ class Plan:
                 f"{recorded.parallelism}, and the problem given is another one; give the problem that it was made for"
             )
         try:
-            rules, candidates = Rules(**document["rules"]), _candidates(document["candidates"])
+            rules, candidates = Rules(**document["rules"]), _candidates(document, "candidates")
             if not candidates:
                 raise InvalidParameter("it has no candidates, the first of which is its schedule")
             plan = cls(
@@ -217,15 +217,15 @@ class Plan:
                 schedule=Schedule.from_actions(problem, rules, candidates[0].actions),
                 rules=rules,
                 candidates=candidates,
-                pass_costs=tuple(document["pass_costs"]),
-                pass_candidates=_candidates(document["pass_candidates"]),
+                pass_costs=tuple(_list_of(document, "pass_costs")),
+                pass_candidates=_candidates(document, "pass_candidates"),
                 evaluations=document["evaluations"],
                 distinct_evaluations=document["distinct_evaluations"],
                 expansions=document["expansions"],
                 forwards=document["forwards"],
                 seconds=document["seconds"],
                 cpu_seconds=document["cpu_seconds"],
-                history=tuple(Improvement(**entry) for entry in document["history"]),
+                history=tuple(Improvement(**entry) for entry in _list_of(document, "history")),
                 ended_by=document["ended_by"],
                 budget=None if document["budget"] is None else Budget(**document["budget"]),
                 run_time=document["run_time"],
@@ -305,6 +305,8 @@ def _current(document: Any, path: str) -> dict[str, Any]:
         raise FormatError(f"{path} is no plan; give a file written by Plan.save")
     current: dict[str, Any] = dict(document)
     version = current.get("version")
+    if type(version) is not int:  # a bool or a float, too, may be equal to a version
+        raise FormatError(f"{path} is a plan of version {shown(version)}, which is none; save the plan again")
     if version == 1:  # knew only whether something had ended the search early
         current["ended_by"] = "budget" if current.get("interrupted") else "finished"
     if version in (1, 2):  # of searches that computed every cost that they asked for
@@ -318,8 +320,19 @@ def _current(document: Any, path: str) -> dict[str, Any]:
     return current
 
 
-def _candidates(entries: Any) -> tuple[Candidate, ...]:
-    return tuple(checked_fields(Candidate(cost=entry["cost"], actions=tuple(entry["actions"]))) for entry in entries)
+def _candidates(document: dict[str, Any], name: str) -> tuple[Candidate, ...]:
+    return tuple(
+        checked_fields(Candidate(cost=entry["cost"], actions=tuple(_list_of(entry, "actions"))))
+        for entry in _list_of(document, name)
+    )
+
+
+def _list_of(entry: dict[str, Any], name: str) -> list[Any]:
+    """What an entry lists; an object or a text without content is no list, although nothing is in it either."""
+    found = entry[name]
+    if not isinstance(found, list):
+        raise TypeError(f"{name}={shown(found)}")
+    return found
 
 
 def _incomplete(path: str | Path, error: Exception) -> FormatError:
