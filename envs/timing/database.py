@@ -197,6 +197,19 @@ class TimingDatabase:
                     raise TypeError(f"machine={shown(machine)}")
         return [machine for (machine,) in rows]
 
+    def check_machine(self, machine: str | None) -> None:
+        """Check the fingerprint of a machine whose measurements are asked for; None is any, and so are all of an empty file.
+
+        Raises:
+            InvalidParameter: it measured nothing here, while others did.
+            DatabaseError, FormatError: see `machines`.
+        """
+        machines = self.machines()
+        if machine is not None and machines and machine not in machines:
+            raise InvalidParameter(
+                f"machine={shown(machine)} measured nothing in {self.path}: give one that did, of {', '.join(machines)}"
+            )
+
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write all measurements as JSON lines; return how many.
 

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from halidegym.envs.timing.machine import Machine
@@ -102,7 +102,12 @@ class TimingSettings:
 
     def to_json(self) -> str:
         """All settings but the threads, which a record has apart, and the version of the rules; equal for equal settings."""
-        return json.dumps({**dataclasses.asdict(self), "threads": None, "rules": _RULES}, sort_keys=True)
+        return settings_json({**dataclasses.asdict(self), "threads": None, "rules": _RULES})
+
+
+def settings_json(settings: Mapping[str, object]) -> str:
+    """How something was timed, as the text that records have of it: the same for equal numbers, be they NumPy's."""
+    return json.dumps(settings, sort_keys=True, default=lambda value: value.tolist())
 
 
 @dataclasses.dataclass(frozen=True)

@@ -16,7 +16,7 @@ from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.native._core import Error, InvalidParameter
-from halidegym.native.checks import check_given, check_kind, shown
+from halidegym.native.checks import check_given, check_kind
 
 
 class Timer(Protocol):
@@ -255,14 +255,11 @@ class Replay:
         check_given(TimingDatabase, database=database)
         check_kind(TimingSettings, settings=settings)
         check_kind(str, machine=machine)
+        database.check_machine(machine)
         machines = database.machines()
         if machine is None and len(machines) > 1:
             raise InvalidParameter(
                 f"{database.path} has measurements of the machines {', '.join(machines)}. Choose one: machine=..."
-            )
-        if machine is not None and machines and machine not in machines:
-            raise InvalidParameter(
-                f"machine={shown(machine)} measured nothing in {database.path}: give one that did, of {', '.join(machines)}"
             )
         check_missing(missing)
         self._machine = machine or "".join(machines)

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import os
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from halidegym.envs.timing.database import Record, TimingDatabase, check_missing
 from halidegym.envs.timing.machine import this_machine
-from halidegym.envs.timing.measurements import Comparison, Timing, median_interval
+from halidegym.envs.timing.measurements import Comparison, Timing, median_interval, settings_json
 from halidegym.envs.timing.timers import Unrecorded
 from halidegym.envs.transform.measuring import TimedPlan
 from halidegym.native import _core
 from halidegym.native._core import InvalidParameter
-from halidegym.native.checks import check_at_least, check_given, check_kind, check_present
+from halidegym.native.checks import (
+    check_at_least,
+    check_given,
+    check_kind,
+    check_positive,
+    check_present,
+    check_seed,
+    shown,
+)
 
 RULES_VERSION = 1
 """Of what a plan's text means, and of how it is timed: records of another version are of other plans."""
@@ -50,7 +57,12 @@ class TransformProblemKey:
         return self._digest()
 
     def digest_of(self, problem: _core.TransformProblem) -> str:
-        """That of ways to do one problem of these plans, alone."""
+        """That of ways to do one problem of these plans, alone.
+
+        Raises:
+            InvalidParameter: `problem` is none.
+        """
+        check_given(_core.TransformProblem, problem=problem)
         return self._digest(str(problem))
 
     @property
@@ -79,8 +91,28 @@ def recorded_cost(comparison: Comparison) -> float:
 
 
 def ways_settings(rounds: int, sample_s: float, seed: int) -> str:
-    """How ways to do a problem were timed, as text; measurements of another seed are others."""
-    return json.dumps({"rounds": rounds, "sample_s": sample_s, "seed": seed}, sort_keys=True)
+    """How ways to do a problem were timed, as text; measurements of another seed are others.
+
+    Raises:
+        InvalidParameter: a number is none, or out of its range.
+    """
+    check_at_least(1, **check_present(rounds=rounds))
+    check_positive(**check_present(sample_s=sample_s))
+    return settings_json({"rounds": rounds, "sample_s": sample_s, "seed": check_seed(seed)})
+
+
+def texts_of(plans: Iterable[str]) -> list[str]:
+    """Return plans as a list, if they are texts.
+
+    Raises:
+        InvalidParameter: they are something else, or a single text.
+    """
+    if isinstance(plans, str) or not isinstance(plans, Iterable):
+        raise InvalidParameter(f"plans={shown(plans)} is no list; give a list of plans, even of one")
+    texts = list(plans)
+    for plan in texts:
+        check_given(str, plan=plan)
+    return texts
 
 
 class TransformReplay:
@@ -114,8 +146,10 @@ class TransformReplay:
         model: Callable[[str], float] | None = None,
     ) -> None:
         check_missing(missing)
-        if missing == "cost_model" and model is None:
-            raise InvalidParameter(f"missing={missing!r} needs a model to ask; give model=...")
+        if missing == "cost_model" and not callable(model):
+            raise InvalidParameter(
+                f"missing={missing!r} needs a model, and model={shown(model)} is none; give a function of a plan's text"
+            )
         self.key = TransformProblemKey.of(n, space, lanes)
         self._model = model if missing == "cost_model" else None
         if isinstance(database, str | os.PathLike):
@@ -127,6 +161,7 @@ class TransformReplay:
     def _read(self, database: TimingDatabase, machine: str | None) -> None:
         check_given(TimingDatabase, database=database)
         check_kind(str, machine=machine)
+        database.check_machine(machine)
         self._path = database.path
         records = list(database.records())
         # Who tuned by dynamic programming recorded ways to do parts of the transform, and no plan.
@@ -160,6 +195,7 @@ class TransformReplay:
 
         Raises:
             Unrecorded: there are none, and no model either.
+            InvalidParameter: the plan is no text.
         """
         known = self.comparison(plan)
         if known is not None:
@@ -169,14 +205,16 @@ class TransformReplay:
 
     def costs(self, plans: Sequence[str]) -> list[float]:
         """Those of several plans; see `cost`."""
-        return [self.cost(plan) for plan in plans]
+        return [self.cost(plan) for plan in texts_of(plans)]
 
     def comparison(self, plan: str) -> Comparison | None:
         """A plan beside its reference, as recorded; None if the model stands for it.
 
         Raises:
             Unrecorded: there is none, and no model either.
+            InvalidParameter: the plan is no text.
         """
+        check_given(str, plan=plan)
         known = self._plans.get(plan)
         if known is None and self._model is None:
             raise Unrecorded(
@@ -192,10 +230,11 @@ class TransformReplay:
 
         Raises:
             Unrecorded: one is not on record, timed like this. No model stands for it.
+            InvalidParameter: an argument is something else.
         """
         digest, settings = self.key.digest_of(problem), ways_settings(rounds, sample_s, seed)
         rows = []
-        for way in ways:
+        for way in texts_of(ways):
             known = self._ways.get((digest, way, settings))
             if known is None:
                 raise Unrecorded(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 
-from halidegym.native.checks import check_at_least, check_number, check_positive, check_seed
+from halidegym.envs.timing.measurements import settings_json
+from halidegym.native.checks import check_at_least, check_number, check_positive, check_present, check_seed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,8 +37,9 @@ class TransformTimingSettings:
         """Check the settings.
 
         Raises:
-            InvalidParameter: one is out of its range.
+            InvalidParameter: one is out of its range, or None.
         """
+        check_present(**{field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
         check_positive(sample_s=self.sample_s, final_sample_s=self.final_sample_s)
         check_number(0, 60, sample_s=self.sample_s, final_sample_s=self.final_sample_s, tolerance=self.tolerance)
         check_at_least(1, 1000, turns=self.turns, finalists=self.finalists, final_rounds=self.final_rounds)
@@ -47,4 +48,4 @@ class TransformTimingSettings:
 
     def to_json(self) -> str:
         """The same text for equal settings."""
-        return json.dumps(dataclasses.asdict(self), sort_keys=True)
+        return settings_json(dataclasses.asdict(self))

@@ -96,8 +96,8 @@ class ReplayedCosts:
     ) -> None:
         check_missing(missing)
         check_kind(str, machine=machine)
-        with TimingDatabase(database, read_only=True):
-            pass  # told of now, and not at the end of the first episode
+        with TimingDatabase(database, read_only=True) as opened:  # told of now, and not at the end of the first episode
+            opened.check_machine(machine)
         self._database = database
         self._machine = machine
         self._missing: Literal["error", "cost_model"] = missing

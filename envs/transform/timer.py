@@ -18,7 +18,7 @@ from halidegym.envs.timing.measurements import Comparison, Timing, median_interv
 from halidegym.envs.transform import measuring as worker
 from halidegym.envs.transform.measuring import TimedPlan
 from halidegym.envs.transform.plan import TransformPlan
-from halidegym.envs.transform.records import TransformProblemKey, comparison_of, ways_settings
+from halidegym.envs.transform.records import TransformProblemKey, comparison_of, texts_of, ways_settings
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.native import _core
 from halidegym.native._core import InternalError, InvalidParameter
@@ -115,6 +115,7 @@ class TransformTimer:
         # The best plans so far, and the evaluation after which they are timed again.
         self._to_repeat: dict[str, int] = {}
         self._process = KeptProcess(memory_bytes=_WORKER_MEMORY)
+        self._is_closed = False
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -134,18 +135,19 @@ class TransformTimer:
         """Microseconds that a plan takes.
 
         Raises:
-            InvalidParameter: the text is no plan of this size, or needs vectors that this machine lacks.
+            InvalidParameter: the text is no plan of this size, or needs vectors that this machine lacks; or the timer was
+                closed.
             InternalError: its output is wrong.
             ProcessFailed: the process that times it died.
             DatabaseError: it cannot be recorded.
         """
-        known = self._plans.get(plan)
+        known = self._plans.get(plan) if isinstance(plan, str) else None
         return self.costs([plan])[0] if known is None else _microseconds(known)
 
     def costs(self, plans: Sequence[str]) -> list[float]:
         """Those of several plans, measured one after another under one lock; see `cost`."""
+        plans = texts_of(plans)
         missing = [plan for plan in dict.fromkeys(plans) if plan not in self._plans]
-        _check_texts(missing)
         for first in range(0, len(missing), _BATCH):
             with measuring():
                 self._measure(missing[first : first + _BATCH])
@@ -164,7 +166,7 @@ class TransformTimer:
         Raises:
             InvalidParameter: there are no plans, or see `cost`.
         """
-        distinct = list(dict.fromkeys(plans))
+        distinct = list(dict.fromkeys(texts_of(plans)))
         if not distinct:
             raise InvalidParameter("plans has none to race; give at least one")
         turns = self.turns(distinct)
@@ -178,9 +180,9 @@ class TransformTimer:
     def turns(self, plans: Sequence[str]) -> list[list[float]]:
         """Seconds per run of plans of this size in each round of a race, whose outputs nobody looks at."""
         settings = self.settings
-        _check_texts(plans)
+        texts = texts_of(plans)
         with measuring():
-            return self._call(worker.take_turns, plans, settings, settings.final_rounds, settings.final_sample_s)
+            return self._call(worker.take_turns, texts, settings, settings.final_rounds, settings.final_sample_s)
 
     def race_ways(
         self, problem: _core.TransformProblem, ways: Sequence[str], *, rounds: int, sample_s: float, seed: int = 0
@@ -188,7 +190,11 @@ class TransformTimer:
         """Microseconds of sub-plans of one problem in each round, on buffers with the problem's strides, hot.
 
         With a database, ways are recorded under the seed: another seed measures anew what is on record.
+
+        Raises:
+            InvalidParameter: an argument is something else; or see `cost`.
         """
+        ways = texts_of(ways)
         any_way = dataclasses.replace(
             self._any_plan,
             problem=self.key.digest_of(problem),
@@ -198,7 +204,7 @@ class TransformTimer:
         keys = [dataclasses.replace(any_way, schedule=way) for way in ways]
         if not all(key in self._ways for key in keys):  # they take turns, so that one alone would be no use
             with measuring():
-                turns = self._call(worker.take_turns_at, problem, list(ways), self.settings, rounds, sample_s)
+                turns = self._call(worker.take_turns_at, problem, ways, self.settings, rounds, sample_s)
             self.evaluations += len(ways)
             self.executed_s += len(ways) * rounds * sample_s
             if self._database is None:
@@ -220,7 +226,11 @@ class TransformTimer:
         _write(self._database, self._unwritten, os.getpid())
 
     def close(self) -> None:
-        """Write what is not yet on record, end the process, and close the database if it was opened here."""
+        """Write what is not yet on record, end the process, and close the database if it was opened here.
+
+        What was measured until then can still be asked for.
+        """
+        self._is_closed = True
         try:
             self.flush()
         finally:
@@ -261,7 +271,7 @@ class TransformTimer:
         return min(map(_microseconds, self._plans.values()), default=math.inf)
 
     def _timed(self, plans: Sequence[str], turns: int) -> list[TimedPlan]:
-        timed = self._call(worker.time_plans, list(plans), self.settings, turns)
+        timed = self._call(worker.time_plans, plans, self.settings, turns)
         for plan, found in zip(plans, timed, strict=True):
             self.evaluations += 1
             self.executed_s += found.executed_s
@@ -281,17 +291,16 @@ class TransformTimer:
             )
 
     def _call(self, function: Callable[..., T], *args: object) -> T:
+        if self._is_closed:  # nobody would put on record what it measured now, nor end its process
+            raise InvalidParameter(
+                f"The timer of plans of {self.reference.n} elements was closed, and measures no more; make another one"
+            )
         try:
             return self._process.call(function, self.reference.n, self.reference.text, *args)
         except ProcessEnded as ended:
             raise ProcessFailed(
                 f"The process that times plans of {self.reference.n} elements ended: {ended}. The next plan gets another one"
             ) from None
-
-
-def _check_texts(plans: Sequence[str]) -> None:
-    for plan in plans:
-        check_given(str, plan=plan)
 
 
 def _write(database: TimingDatabase | None, unwritten: list[Record], process: int) -> None:

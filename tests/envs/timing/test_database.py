@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import halide as hl
+import numpy as np
 import pytest
 
 import pipelines_for_tests
@@ -389,3 +390,8 @@ def test_a_database_that_was_closed_says_so(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(DatabaseError, match=r"times.sqlite was closed. Open it again"):
         list(database.records())
+
+
+def test_settings_of_numpys_numbers_are_recorded_as_equal_ones_are() -> None:
+    numpys = TimingSettings(seed=np.int64(3), time_limit_s=np.float32(0.5))  # type: ignore[arg-type]
+    assert numpys.to_json() == TimingSettings(seed=3, time_limit_s=0.5).to_json()

@@ -87,6 +87,8 @@ def test_what_was_measured_with_narrower_vectors_is_replayed_with_them(tmp_path:
     reward = play(env, 0)[-1][1]
     env.close()
     assert play(gym.make("TransformPlanReplay-v0", **arguments), 0)[-1][1] == reward
+    with pytest.raises(InvalidParameter, match=r"machine='elsewhere' measured nothing in .*plans\.sqlite"):
+        gym.make("TransformPlanReplay-v0", **arguments, machine="elsewhere")
 
 
 @pytest.mark.parametrize(

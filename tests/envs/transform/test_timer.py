@@ -12,12 +12,14 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from halidegym.agents import DynamicProgramming
 from halidegym.agents.spaces import SpaceSolution
 from halidegym.envs.processes.isolated import ProcessFailed
 from halidegym.envs.timing.database import DatabaseError, TimingDatabase
+from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import median_interval
 from halidegym.envs.timing.timers import Unrecorded
 from halidegym.envs.transform import measuring
@@ -213,5 +215,62 @@ def test_arguments_that_mean_nothing_are_refused_in_words(tmp_path: Path) -> Non
     for changes, message in [({"n": "a"}, "n='a'"), ({"database": 3}, "database=3"), ({"machine": 3}, "machine=3")]:
         with pytest.raises(InvalidParameter, match=message):
             TransformReplay(**{"n": 256, "database": tmp_path / "times.db", **changes})
-    with pytest.raises(Unrecorded, match="of 256 elements on the machine elsewhere"):
-        TransformReplay(256, tmp_path / "times.db", machine="elsewhere").cost(GOOD.text)
+    with pytest.raises(
+        InvalidParameter, match=r"machine='elsewhere' measured nothing in .*times\.db: give one that did, of"
+    ):
+        TransformReplay(256, tmp_path / "times.db", machine="elsewhere")
+    machine = this_machine().fingerprint
+    with pytest.raises(Unrecorded, match=f"of 128 elements on the machine {machine}"):
+        TransformReplay(128, tmp_path / "times.db", machine=machine).cost(GOOD.text)
+    with pytest.raises(InvalidParameter, match="model=3 is none; give a function of a plan's text"):
+        TransformReplay(256, tmp_path / "times.db", missing="cost_model", model=3)  # type: ignore[arg-type]
+
+
+def test_plans_that_are_no_texts_are_refused_by_name(tmp_path: Path) -> None:
+    problem = TransformSpace(256).problem(0)
+    ways: dict[str, Any] = {"problem": problem, "ways": ["codelet 1"], "rounds": 2, "sample_s": 1e-5}
+    wrong_ways = [
+        ({"problem": 3}, "problem=3 is a int; give a TransformProblem"),
+        ({"ways": "codelet 1"}, "plans='codelet 1' is no list"),
+        ({"ways": [[]]}, r"plan=\[\] is a list; give a str"),
+        ({"rounds": "a"}, "rounds='a' is out of range"),
+        ({"sample_s": None}, "sample_s is None"),
+        ({"seed": "x"}, "seed='x' is no seed"),
+    ]
+    with TransformTimer(GOOD, database=tmp_path / "times.db") as timer:
+        timer.cost(GOOD.text)
+        timer.flush()
+        replay = TransformReplay(256, tmp_path / "times.db")
+        for one in (timer.cost, timer.comparison, replay.cost, replay.comparison):
+            with pytest.raises(InvalidParameter, match=r"plan=\[\] is a list; give a str"):
+                one([])  # type: ignore[arg-type]
+        for several in (timer.costs, timer.race, timer.turns, replay.costs):
+            for plans in (GOOD.text, 3):
+                with pytest.raises(InvalidParameter, match=r"plans=.* is no list; give a list of plans"):
+                    several(plans)  # type: ignore[operator]
+        for race in (timer.race_ways, replay.race_ways):
+            for changes, message in wrong_ways:
+                with pytest.raises(InvalidParameter, match=message):
+                    race(**{**ways, **changes})
+
+
+def test_a_timer_that_was_closed_measures_no_more(tmp_path: Path) -> None:
+    """It would start another process, and what it measured would be on no record."""
+    with TransformTimer(GOOD, database=tmp_path / "times.db") as timer:
+        cost = timer.cost(GOOD.text)
+    assert timer.cost(GOOD.text) == cost
+    for ask in (timer.cost, lambda plan: timer.race([plan])):
+        with pytest.raises(InvalidParameter, match=r"timer of plans of 256 elements was closed.*make another"):
+            ask(SLOW)  # type: ignore[operator]
+    timer.close()
+
+
+def test_settings_take_the_numbers_of_other_libraries_and_no_none(tmp_path: Path) -> None:
+    own, numpys = TransformTimingSettings(turns=3, seed=1), TransformTimingSettings(turns=np.int64(3), seed=np.uint8(1))
+    assert numpys.to_json() == own.to_json()
+    with TransformTimer(GOOD, numpys, database=tmp_path / "times.db") as timer:
+        cost = timer.cost(GOOD.text)
+    with TransformTimer(GOOD, own, database=tmp_path / "times.db") as timer:
+        assert timer.cost(GOOD.text) == cost and timer.evaluations == 0
+    with pytest.raises(InvalidParameter, match="turns is None, which means nothing here"):
+        TransformTimingSettings(turns=None)  # type: ignore[arg-type]
