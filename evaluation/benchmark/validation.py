@@ -64,15 +64,15 @@ def validate(
             by_pipeline.setdefault(cell.pipeline, {})[name] = cell, result
     for pipeline, cells in by_pipeline.items():
         on_pipeline(pipeline)
-        if not own_pipelines and not kind_of(pipeline).is_shared(pipeline):
-            reason = f"building {pipeline} would run code of the run; if you trust it, add --own-pipelines"
-            verdicts += [Verdict(name, "false", reason) for name in cells]
-            continue
         baseline = next((result for cell, result in cells.values() if cell.agent == run.suite.baseline), None)
         # What failed needs no pipeline, which may be what cannot be built.
         plans = {name: (cell, result) for name, (cell, result) in cells.items() if result.solution is not None}
         verdicts += [_of_failure(name, result) for name, (_, result) in cells.items() if name not in plans]
         if not plans:
+            continue
+        if not own_pipelines and not kind_of(pipeline).is_shared(pipeline):
+            reason = f"building {pipeline} would run code of the run; if you trust it, add --own-pipelines"
+            verdicts += [Verdict(name, "false", reason) for name in plans]
             continue
         try:
             verdicts += run_isolated(_replay_all, plans, baseline, again)

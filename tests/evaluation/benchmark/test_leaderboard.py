@@ -60,3 +60,21 @@ def test_pipelines_of_ones_own_are_replayed_if_they_are_trusted(tmp_path: Path) 
     assert (refused.exit_code, "if you trust it, add --own-pipelines" in refused.output) == (1, True), refused.output
     shown = halidegym("leaderboard", run, "--own-pipelines")
     assert (shown.exit_code, "left out" in shown.output) == (0, False), shown.output
+
+
+FAILING_AGENT = """
+from halidegym.agents import RandomSearch
+
+class Failing(RandomSearch):
+    def search(self, *arguments, **named):
+        raise RuntimeError("out of luck")
+"""
+
+
+def test_cells_that_failed_are_not_among_those_that_need_trust(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN_PIPELINE)
+    (tmp_path / "failing.py").write_text(FAILING_AGENT)
+    field = {**agents(beam_size=2), "failing": f"{tmp_path}/failing.py:Failing"}
+    run = run_suite(tmp_path, agents=field, **{**SMALL, "pipelines": [f"{tmp_path}/mine.py:build"]})
+    refused = halidegym("leaderboard", run)
+    assert "2 of its results are not valid" in refused.output, refused.output
