@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,11 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def plain_label(name: str) -> str:
+    """A name as the label that shows it: dollars begin no formula, and an underscore does not hide it from the legend."""
+    return (" " if name.startswith("_") else "") + name.replace("$", r"\$")
+
+
 def save_svg(figure: Figure, path: Path) -> None:
     """Write a figure as SVG, the same bytes for the same drawing, and make its folder.
 
@@ -37,5 +43,7 @@ def save_svg(figure: Figure, path: Path) -> None:
     import matplotlib as mpl
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context({"svg.hashsalt": "halidegym", "svg.fonttype": "none"}):
+    with mpl.rc_context({"svg.hashsalt": "halidegym", "svg.fonttype": "none"}), warnings.catch_warnings():
+        # Text stays text, which is shown in whatever font the reader has.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(path, format="svg", metadata={"Date": None})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.output.pages import marked_table, with_tables, write_table
-from halidegym.evaluation.output.plots import new_figure, save_svg
+from halidegym.evaluation.output.plots import new_figure, plain_label, save_svg
 from halidegym.evaluation.timings.calibration import Calibration
 from halidegym.native._core import Error
 
@@ -95,7 +95,11 @@ def _draw(calibrations: Sequence[Calibration], path: Path) -> None:
         if any(point.is_too_slow for point in calibration.ranked):
             axis.axhline(calibration.limit_s * 1e3, color="tab:red", linewidth=0.8, linestyle=":")
         axis.set(
-            xscale="log", yscale="log", title=calibration.problem, xlabel="cost, ms as trained", ylabel="run time, ms"
+            xscale="log",
+            yscale="log",
+            title=plain_label(calibration.problem),
+            xlabel="cost, ms as trained",
+            ylabel="run time, ms",
         )
         for scale in (axis.xaxis, axis.yaxis):
             # Few numbers without exponents, for ranges from a factor of five to four decades.

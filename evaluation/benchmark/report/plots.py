@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from halidegym.evaluation.benchmark.report.groups import Group, Scores, cost_of
 from halidegym.evaluation.benchmark.report.statistics import Summary, profiles
-from halidegym.evaluation.output.plots import new_figure
+from halidegym.evaluation.output.plots import new_figure, plain_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ def means(found: Mapping[str, Summary], colours: Mapping[str, str], label: str) 
         axis.plot(each.mean.value, place, "o", color=colour)
         axis.plot(each.quartiles.value, place, "|", color=colour, markersize=12)
     axis.axvline(1, color="black", linewidth=0.8)
-    axis.set_yticks(range(len(found)), list(found))
+    axis.set_yticks(range(len(found)), [plain_label(agent) for agent in found])
     axis.set_ylim(len(found) - 0.5, -0.5)
     axis.set_xscale("log")
     _plain_ticks(axis.xaxis)
@@ -63,8 +63,8 @@ def bars(group: Group, ratios: Mapping[str, Scores], colours: Mapping[str, str],
         shares = [found[p] / best[p] if p in found else 0.0 for p in pipelines]
         mean = statistics.geometric_mean(shares) if all(shares) else 0.0
         places = [place - 0.42 + (number + 0.5) * width for place in range(len(labels))]
-        axis.bar(places, [*shares, mean], width, label=agent, color=colours[agent])
-    axis.set_xticks(range(len(labels)), labels, rotation=30, ha="right")
+        axis.bar(places, [*shares, mean], width, label=plain_label(agent), color=colours[agent])
+    axis.set_xticks(range(len(labels)), [plain_label(label) for label in labels], rotation=30, ha="right")
     axis.set_ylabel(label)
     axis.set_ylim(0, 1.05)
     axis.grid(axis="y", alpha=0.3)
@@ -96,7 +96,7 @@ def curves(group: Group, over: Axis, colours: Mapping[str, str]) -> Figure | Non
         logs = [_at(grid, xs, ratios) for xs, ratios in found]
         mean = np.exp(np.mean(logs, axis=0))
         style = "o" if np.isfinite(mean).sum() == 1 else "-"
-        axis.plot(grid, mean, style, color=colours[agent], label=agent, linewidth=1.6)
+        axis.plot(grid, mean, style, color=colours[agent], label=plain_label(agent), linewidth=1.6)
     axis.axhline(1, color="black", linewidth=0.8)
     axis.set_xscale("log")
     axis.set_yscale("log")
@@ -133,7 +133,14 @@ def profile(scores: Mapping[str, Scores], colours: Mapping[str, str], what: str)
     figure = new_figure(8, 4.2)
     axis = figure.subplots()
     for agent, points in profiles(shares, [float(1 / factor) - 1e-9 for factor in factors]).items():
-        axis.step(factors, [p.value for p in points], color=colours[agent], label=agent, where="post", linewidth=1.6)
+        axis.step(
+            factors,
+            [p.value for p in points],
+            color=colours[agent],
+            label=plain_label(agent),
+            where="post",
+            linewidth=1.6,
+        )
         low, high = [p.low for p in points], [p.high for p in points]
         axis.fill_between(factors, low, high, color=colours[agent], alpha=0.12, step="post", linewidth=0)
     axis.set_xlim(1, factors[-1])

@@ -140,6 +140,17 @@ def test_the_page_holds_everything_itself(report: Path) -> None:
     assert "Toys & <others>" in page.words and "the baseline's seconds" in page.words
 
 
+def test_plots_show_names_as_they_are(tmp_path: Path) -> None:
+    """Neither as formulas, nor left out of legends, nor with a warning for each letter that this machine has no font for."""
+    names = [r"a $\frac{$", "_own", "\N{CJK UNIFIED IDEOGRAPH-4E94}"]
+    changes = {"pipelines": ["toy_scan"], "seeds": [0], "budgets": [{"evaluations": 20}]}
+    run = run_suite(tmp_path, baseline=names[0], agents=dict.fromkeys(names, "RandomSearch"), **changes)
+    result = halidegym("report", run)
+    assert result.exit_code == 0, result.exception
+    bars = (run / "report" / "plots" / "1-cost-bars.svg").read_text(encoding="utf-8")
+    assert all(f">{name}</text>" in bars for name in (names[0], f" {names[1]}", names[2]))
+
+
 def test_a_run_that_has_not_ended_is_reported_as_far_as_it_is(run: Path, tmp_path: Path) -> None:
     copy = tmp_path / "run"
     shutil.copytree(run, copy, ignore=shutil.ignore_patterns("timings", "report"))
