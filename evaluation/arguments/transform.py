@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import parse_qsl
 
 from halidegym.agents.agent import Agent
 from halidegym.envs.transform.plan_task import SpaceName
-from halidegym.native._core import InvalidParameter
+from halidegym.native._core import InvalidParameter, TransformSpace
 from halidegym.native.checks import check_at_least, check_number
 
 SPACES: tuple[SpaceName, ...] = get_args(SpaceName)
@@ -69,6 +71,16 @@ class TransformName:
                 f"{text} replays no file: give database=FILE, which `halidegym transform plan` wrote"
             )
         return name
+
+
+def check_sizes(sizes: Sequence[int], spaces: Sequence[SpaceName]) -> None:
+    """Refuse what is no size of transforms with such plans, before the others are worked on.
+
+    Raises:
+        InvalidParameter: one is none.
+    """
+    for n, space in itertools.product(sizes, spaces):
+        TransformSpace(n, space=space)
 
 
 def order_of(agent: Agent) -> Literal["first", "any"]:

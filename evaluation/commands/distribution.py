@@ -13,7 +13,7 @@ from rich.table import Table
 from halidegym.envs.pipelines import generated
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
-from halidegym.evaluation.output.plots import new_figure
+from halidegym.evaluation.output.plots import check_plot_file, new_figure
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.distribution import Facts, families, quantiles, survey
 
@@ -37,6 +37,8 @@ def distribution(suite: str, pipelines: int, plot: Path | None) -> None:
     all their Funcs has which type, number of dimensions and kind. A plot needs matplotlib, which comes with the extra
     halidegym[bench].
     """
+    if plot is not None:
+        check_plot_file(plot)
     with steps_bar(pipelines) as on_step:
         surveyed = survey(generated.SUITES[suite], pipelines, on_step)
     console = output_console()

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halidegym.native._core import Error
+from halidegym.native._core import Error, InvalidParameter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,6 +27,18 @@ def new_figure(width: float, height: float) -> Figure:
     except ImportError as error:
         raise Error("The plot needs matplotlib: pip install halidegym[bench]") from error
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def check_plot_file(path: Path) -> None:
+    """Refuse a file that no figure could be saved as, before the work for it.
+
+    Raises:
+        InvalidParameter: its ending names no format that there is.
+        Error: matplotlib is not installed.
+    """
+    formats = new_figure(1, 1).canvas.get_supported_filetypes()
+    if path.suffix[1:].lower() not in formats:
+        raise InvalidParameter(f"{path} has the ending of no plot; give it one of {', '.join(sorted(formats))}")
 
 
 def plain_label(name: str) -> str:

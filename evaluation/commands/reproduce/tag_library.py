@@ -13,7 +13,7 @@ from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.envs.transform.records import TransformReplay
 from halidegym.envs.transform.timer import TransformTimer
 from halidegym.evaluation.arguments.paths import OutputFolder
-from halidegym.evaluation.arguments.transform import SPACES
+from halidegym.evaluation.arguments.transform import SPACES, check_sizes
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers import tag_library, tag_library_report
@@ -55,7 +55,9 @@ def tag_library_command(
     rows: list[tag_library.Row] = []
     shares: list[tag_library.Reached] = []
     searches: list[tag_library.Search] = []
-    for n in dict.fromkeys(sizes) or tag_library.SIZES:
+    sizes = tuple(dict.fromkeys(sizes)) or tag_library.SIZES
+    check_sizes(sizes, [space])
+    for n in sizes:
         found, race = _searched(n, space, budgets, seeds, database, replay)
         rows += tag_library.rows(found, budgets, race)
         shares += tag_library.reached(found, race)

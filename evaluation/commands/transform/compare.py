@@ -11,11 +11,10 @@ from rich.table import Table
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
-from halidegym.evaluation.arguments.transform import SPACES
+from halidegym.evaluation.arguments.transform import SPACES, check_sizes
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.pages import write_table
-from halidegym.native.checks import check_at_least
 
 DEFAULT_SIZES = (64, 256, 1024, 4096, 16384, 65536)
 
@@ -41,8 +40,7 @@ def compare(sizes: tuple[int, ...], rounds: int, spaces: tuple[SpaceName, ...], 
     from halidegym.evaluation.studies.transform_libraries import LIBRARIES, best_plan, compare_libraries
 
     sizes = sizes or DEFAULT_SIZES
-    for n in sizes:
-        check_at_least(2, 65536, N=n)
+    check_sizes(sizes, spaces)
     columns = ("N", "Ours, us", "GFLOP/s", "FFTW, us", *(f"Faster than {name}" for name in LIBRARIES), "Plan")
     lines, medians = [], []
     for n in sizes:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from halidegym.envs.transform.timer import TransformTimer
 from halidegym.evaluation.cli import main
 
 
@@ -92,3 +93,12 @@ def test_bad_input_is_one_line(arguments: tuple[object, ...], message: str) -> N
     result = run("transform", *arguments)
     assert result.exit_code == 2
     assert message in result.output.splitlines()[-1]
+
+
+def test_a_size_that_is_none_is_refused_before_the_others_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TransformTimer, "_call", lambda *_: pytest.fail("something was measured"))
+    for command in (["transform", "compare"], ["reproduce", "tag-library"]):
+        result = run(*command, 16, 22, "--output", tmp_path / "found")
+        assert (result.exit_code, "prime factor 11" in result.output) == (2, True), result.output
