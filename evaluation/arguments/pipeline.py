@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from halidegym.envs import sources
+from halidegym.envs import pipelines, sources
 from halidegym.envs.problems.halide_generators import is_generator
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.snapshot import Estimate
@@ -57,6 +57,20 @@ class Details:
     estimates: Mapping[str, Estimate] = dataclasses.field(default_factory=dict)
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     examples: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
+
+
+def check_name(pipeline: str) -> None:
+    """Refuse a text that stands for no pipeline, before the work for others; what a user's file has is seen when it is read.
+
+    Raises:
+        InvalidParameter: there is no such name or file.
+    """
+    module, separator, _ = pipeline.rpartition(":")
+    check_file(module)
+    if not separator and not pipelines.is_name(pipeline) and not Path(pipeline).is_file():
+        raise InvalidParameter(
+            f"There is no pipeline {pipeline!r}; `halidegym list` shows the names, and file.py:function stands for yours"
+        )
 
 
 def load_problem(

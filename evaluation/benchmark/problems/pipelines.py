@@ -6,7 +6,6 @@ import base64
 import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from halidegym.agents.agent import Agent
@@ -22,10 +21,9 @@ from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
 from halidegym.envs.timing.timers import RecordingTimer
-from halidegym.evaluation.arguments.pipeline import check_file, load_problem
+from halidegym.evaluation.arguments.pipeline import check_name, load_problem
 from halidegym.evaluation.benchmark.problems.claims import FalseClaimError, check_equal, check_history
 from halidegym.evaluation.benchmark.problems.kind import Problem, Solution
-from halidegym.native._core import InvalidParameter
 from halidegym.native.weights import builtin_weights
 
 
@@ -38,12 +36,7 @@ class Pipelines:
 
     def check(self, name: str) -> None:
         """See `ProblemKind`; what a file of the user has is seen when it is read."""
-        module, separator, _ = name.rpartition(":")
-        check_file(module)
-        if not separator and not pipelines.is_name(name) and not Path(name).is_file():
-            raise InvalidParameter(
-                f"There is no pipeline {name!r}; `halidegym list` shows the names, and file.py:function stands for yours"
-            )
+        check_name(name)
 
     def is_shared(self, name: str) -> bool:
         """Whether it is a registered one."""

@@ -14,7 +14,7 @@ from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
-from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
+from halidegym.evaluation.arguments.pipeline import Details, check_name, load_problem, with_pipeline_help
 from halidegym.evaluation.output.pages import write_table
 from halidegym.native._core import Error
 from halidegym.native.weights import load_weights
@@ -50,6 +50,8 @@ def cost_model_beams(
     of a choice by the clock between both winners.
     """
     load_weights(weights)
+    for name in names:
+        check_name(name)
     rows, ratios = list[tuple[str, ...]](), list[float]()
     settings = TimingSettings(time_limit_s=4.0, timeout_s=20.0, compile_timeout_s=120.0)
     for name in names:

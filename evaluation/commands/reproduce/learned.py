@@ -9,6 +9,7 @@ import click
 
 from halidegym.envs.pipelines.generated import name_of
 from halidegym.evaluation.arguments.paths import OutputFolder
+from halidegym.evaluation.arguments.pipeline import check_name
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.output.progress import steps_bar
@@ -61,8 +62,16 @@ def learned_command(
     learned-runs.tsv has every run; learned.csv, learned-pairs.csv, learned-pipelines.csv and learned-policies.csv the tables
     made of them.
     """
+    if pipelines and generated:
+        raise click.UsageError("Give PIPELINEs or --generated, not both.")
+    for pipeline in pipelines:
+        check_name(pipeline)
     chosen = pipelines or (tuple(name_of(split, i) for i in range(generated)) if generated else tuple(PAPER))
     fields = [searches(), *(learned(policy) for policy in policies)]
+    names = list(dict.fromkeys(itertools.chain(*fields)))
+    for part in agents:
+        if not any(part in name for name in names):
+            raise click.UsageError(f"--agent {part!r} is in no agent's name; give a part of one of {'; '.join(names)}.")
     wanted = [
         {
             name: entrant

@@ -13,11 +13,12 @@ from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
 from halidegym.evaluation.arguments.options import integers
 from halidegym.evaluation.arguments.paths import WritingCommand
-from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.arguments.pipeline import check_name, load_problem
 from halidegym.evaluation.arguments.timing import cache_option, caching_timer, timing_options
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers.measured_candidates import PIPELINES, choose_by_time
+from halidegym.native.checks import INT32_MAX, check_at_least
 
 
 @click.command("measured-candidates", cls=WritingCommand)
@@ -47,6 +48,10 @@ def measured_candidates(
     is most of that, unless it has been done: run it with --cache before, with few --sample-seconds.
     """
     chosen = pipelines or PIPELINES
+    for pipeline in chosen:
+        check_name(pipeline)
+    for count in cores:
+        check_at_least(1, INT32_MAX, cores=count)
     table = Table(
         *name_columns("Pipeline"),
         "Scheduled for",

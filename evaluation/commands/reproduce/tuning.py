@@ -13,11 +13,12 @@ from halidegym.agents.tuner.autotune import Autotune
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
-from halidegym.evaluation.arguments.pipeline import Details, load_problem
+from halidegym.evaluation.arguments.pipeline import Details, check_name, load_problem
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.studies.tuning import EXPERTS, Beaten, Tuned, tune_and_compare
 from halidegym.evaluation.studies.tuning_rivals import Rival
 from halidegym.native._core import Error
+from halidegym.native.checks import check_seed
 from halidegym.training.statistics import geometric_mean
 
 _SECONDS = 600.0
@@ -66,9 +67,13 @@ def tuning(
     the thirteen benchmarks of which the times of an expert and of Adams2019 are known.
     """
     budget = Budget(seconds=_SECONDS if seconds is measurements is None else seconds, measurements=measurements)
+    check_seed(seed)
+    chosen = pipelines or tuple(EXPERTS)
+    for pipeline in chosen:
+        check_name(pipeline)
     done: dict[str, Tuned] = {}
     steps: list[str] = ["\t".join(_CURVE)]
-    for pipeline in pipelines or EXPERTS:
+    for pipeline in chosen:
         problem = run_isolated(load_problem, pipeline, parallelism=parallelism, details=details)
         try:
             found = tune_and_compare(problem, budget, seed=seed, agent=Autotune(), rivals=against)
