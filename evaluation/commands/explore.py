@@ -35,6 +35,9 @@ def explore(plan: Path, output: Path | None, pipeline: str | None, weights: str 
     move of their root, each decision beside its alternatives with their costs, the loop nest after each decision, and the
     schedule as source code. It needs neither a server nor anything else.
     """
+    page = output or plan.with_suffix(".html")
+    if page == plan:
+        raise Failure(f"The page of {plan} would be written over the plan; give another file: --output FILE")
     recorded = recorded_fingerprint(plan)
     if pipeline is None and not pipelines.is_name(recorded.problem):
         raise Failure(
@@ -48,7 +51,6 @@ def explore(plan: Path, output: Path | None, pipeline: str | None, weights: str 
     model = resolve_weights(weights)
     if fingerprint(problem, model).weights_hash != recorded.weights_hash:
         raise Failure(f"The costs in {plan} are of another cost model; name the file of its --weights")
-    page = output or plan.with_suffix(".html")
     try:
         write_atomically(page, search_page(found, found.rules.space(problem, model)).encode())
     except OSError as error:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from halidegym.evaluation.output.pages import with_tables
+from halidegym.envs.processes.files import write_atomically
+from halidegym.evaluation.output.pages import read_page, with_tables
 
 
 @click.command()
@@ -19,13 +20,13 @@ def tables(pages: tuple[Path, ...], check: bool) -> None:
     """
     differ = False
     for page in sorted({path for given in pages for path in (given.rglob("*.md") if given.is_dir() else [given])}):
-        old = page.read_text(encoding="utf-8")
+        old = read_page(page)
         new = with_tables(old, page.parent)
         if new == old:
             continue
         differ = True
         click.echo(f"{page} is not as its files say" if check else f"{page} was made anew")
         if not check:
-            page.write_text(new, encoding="utf-8")
+            write_atomically(page, new.encode())
     if check and differ:
         raise SystemExit(1)

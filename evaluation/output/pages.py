@@ -9,10 +9,12 @@ A page holds a table between two comments; the path is relative to the page::
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from halidegym.evaluation.output.tables import write_rows
 from halidegym.native._core import FormatError
 
 _TABLE = re.compile(r"(<!-- table: (\S+) [^\n]*-->\n)(.*?)(<!-- end -->\n)", re.DOTALL)
@@ -23,10 +25,9 @@ def write_table(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]
     """Write the CSV file of a table.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written; what was there stays.
     """
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    write_rows(path, [header, *rows], lineterminator="\n")
 
 
 def marked_table(file: str) -> str:
@@ -34,9 +35,24 @@ def marked_table(file: str) -> str:
     return f"<!-- table: {file} (halidegym tables) -->\n<!-- end -->\n"
 
 
+def read_page(path: Path) -> str:
+    """The text of a page, or of a CSV file that one names.
+
+    Raises:
+        FormatError: it is no text in UTF-8.
+        OSError: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            f"{path} is no text in UTF-8: {error.reason} at byte {error.start}. Save it as such"
+        ) from error
+
+
 def table_files(page: Path) -> list[Path]:
     """The CSV files that a page names."""
-    return [page.parent / found[2] for found in _TABLE.finditer(page.read_text(encoding="utf-8"))]
+    return [page.parent / found[2] for found in _TABLE.finditer(read_page(page))]
 
 
 def with_tables(text: str, folder: Path) -> str:
@@ -47,15 +63,14 @@ def with_tables(text: str, folder: Path) -> str:
         folder: that the page is in.
 
     Raises:
-        FormatError: a line has more or less cells than the header, or there is no header.
+        FormatError: a line has more or less cells than the header, there is no header, or a file is no text.
         OSError: a CSV file cannot be read.
     """
     return _TABLE.sub(lambda found: f"{found[1]}{_markdown(folder / found[2])}{found[4]}", text)
 
 
 def _markdown(path: Path) -> str:
-    with path.open(newline="", encoding="utf-8") as file:
-        header, *rows = list(csv.reader(file)) or [[]]
+    header, *rows = list(csv.reader(io.StringIO(read_page(path), newline=""))) or [[]]
     if not header or any(len(row) != len(header) for row in rows):
         raise FormatError(f"{path} is no table: every line needs as many cells as the first one names columns")
     rules = ["---:" if all(map(_NUMBER.fullmatch, column)) else "---" for column in zip(*rows, strict=True)]

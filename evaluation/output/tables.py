@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from halidegym.envs.processes.files import write_atomically
 
 
 def write_csv(row_type: type[Any], rows: Iterable[Any], path: Path) -> None:
@@ -18,9 +21,22 @@ def write_csv(row_type: type[Any], rows: Iterable[Any], path: Path) -> None:
         path: of the file.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written; what was there stays.
     """
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow([field.name for field in dataclasses.fields(row_type)])
-        writer.writerows(map(dataclasses.astuple, rows))
+    write_rows(path, [[field.name for field in dataclasses.fields(row_type)], *map(dataclasses.astuple, rows)])
+
+
+def write_rows(path: Path, rows: Iterable[Iterable[Any]], **dialect: Any) -> None:
+    """Write a table as a whole or not at all, so that a full disk does not cost what was there before.
+
+    Args:
+        path: of the file.
+        rows: the names of the columns first.
+        dialect: of `csv.writer`.
+
+    Raises:
+        OSError: the file cannot be written; what was there stays.
+    """
+    text = io.StringIO(newline="")
+    csv.writer(text, **dialect).writerows(rows)
+    write_atomically(path, text.getvalue().encode())

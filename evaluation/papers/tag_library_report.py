@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.output.plots import new_figure, save_svg
+from halidegym.evaluation.output.tables import write_rows
 from halidegym.evaluation.papers.tag_library import AGENTS, CAREFUL, QUICK, SHARES, Reached, Row, Search
 
 ROWS_HEADER = ("n", "search", "measurements", "speed", "worst", "best", "plans ran for, s")
@@ -60,14 +60,14 @@ def write_searches(searches: Sequence[Search], path: Path) -> None:
     """Write every search with all its improvements, a line each.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written; what was there stays.
     """
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerow(_FIELDS)
-        for found in searches:
-            own = (found.n, found.agent, found.seed, found.measurements, found.executed_s)
-            writer.writerows((*own, i.measurements, i.executed_s, i.cost, i.plan) for i in found.improvements)
+    rows = [
+        (s.n, s.agent, s.seed, s.measurements, s.executed_s, i.measurements, i.executed_s, i.cost, i.plan)
+        for s in searches
+        for i in s.improvements
+    ]
+    write_rows(path, [_FIELDS, *rows], delimiter="\t", lineterminator="\n")
 
 
 def draw(searches: Sequence[Search], path: Path) -> None:

@@ -10,6 +10,7 @@ import click
 
 from halidegym.agents.budget import Budget
 from halidegym.agents.tuner.autotune import Autotune
+from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
@@ -85,7 +86,7 @@ def tuning(
         rows = [(name, *_cells(tuned, EXPERTS.get(name, math.nan))) for name, tuned in done.items()]
         write_table(output, _HEADER, [*rows, *_means(list(done.values()))])
         if curves is not None:
-            curves.write_text("\n".join(steps) + "\n", encoding="utf-8")
+            write_atomically(curves, ("\n".join(steps) + "\n").encode())
 
 
 def _cells(found: Tuned, expert: float) -> tuple[str, ...]:

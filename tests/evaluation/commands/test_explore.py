@@ -240,6 +240,14 @@ def test_what_is_no_plan_is_refused(tmp_path: Path, content: str, said: str) -> 
     assert result.exit_code == 2 and said in result.output
 
 
+def test_a_page_is_not_written_over_its_plan(tmp_path: Path, plan: Plan) -> None:
+    plan.save(tmp_path / "plan.html")
+    saved = (tmp_path / "plan.html").read_bytes()
+    result = explore(tmp_path / "plan.html")
+    assert (result.exit_code, "would be written over the plan" in " ".join(result.output.split())) == (2, True)
+    assert (tmp_path / "plan.html").read_bytes() == saved
+
+
 def test_a_page_that_cannot_be_written_is_refused(tmp_path: Path, plan: Plan) -> None:
     plan.save(tmp_path / "plan.json")
     result = explore(tmp_path / "plan.json", "-o", tmp_path / "no" / "page.html")

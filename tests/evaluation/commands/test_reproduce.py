@@ -19,7 +19,10 @@ from halidegym.native.weights import builtin_weights, save_weights
         (["learned", "toy_scan", "--generated", "2", "--output", "out"], "Give PIPELINEs or --generated, not both."),
         (["tuning", "toy_scan", "none.py:f", "--output", "out"], "There is no file none.py"),
         (["tuning", "toy_scan", "--seed", "-1", "--output", "out"], "seed=-1 is no seed"),
-        (["cost-model-beams", "toy_scan", "scann", "--weights", "w", "--output", "out"], "There is no pipeline 'scann'"),
+        (
+            ["cost-model-beams", "toy_scan", "scann", "--weights", "w", "--output", "out"],
+            "There is no pipeline 'scann'",
+        ),
         (["measured-candidates", "toy_scan", "toy_scann"], "There is no pipeline 'toy_scann'"),
         (["measured-candidates", "toy_scan", "--cores", "4,0"], "cores=0 is out of range"),
     ],

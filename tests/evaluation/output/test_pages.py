@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -51,6 +54,35 @@ def test_a_file_that_is_no_table_is_refused(page: Path, content: str) -> None:
     (page.parent / "values.csv").write_text(content)
     with pytest.raises(FormatError, match=r"values\.csv is no table"):
         with_tables(PAGE, page.parent)
+
+
+@pytest.mark.parametrize("name", ["page.md", "values.csv"])
+def test_a_file_that_is_no_text_is_refused_by_name(name: str, page: Path) -> None:
+    (page.parent / name).write_bytes(b"\xff\xfe")
+    result = CliRunner().invoke(main, ["tables", str(page)])
+    assert (result.exit_code, f"{name} is no text in UTF-8" in result.output.replace("\n", "")) == (2, True)
+
+
+@contextlib.contextmanager
+def full_disk() -> Iterator[None]:
+    """No file may grow beyond a few bytes, as if there were no more room."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_costs_neither_a_page_nor_a_table(page: Path) -> None:
+    table = page.parent / "values.csv"
+    before = table.read_bytes()
+    with full_disk():
+        result = CliRunner().invoke(main, ["tables", str(page)])
+        with pytest.raises(OSError, match=r"values\.csv"):
+            write_table(table, ("name", "value"), [("longer than before", "3")] * 100)
+    assert result.exit_code == 2 and "page.md" in result.output
+    assert (page.read_text(), table.read_bytes()) == (PAGE, before)
 
 
 def test_the_documentation_is_as_its_files_say() -> None:
