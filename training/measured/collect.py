@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from halidegym.agents.proposals import Proposal, proposal_of
 from halidegym.envs.pipelines import generated
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
+from halidegym.envs.processes.files import ScratchFolder
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.kernel_store import KernelStore
@@ -22,6 +23,7 @@ from halidegym.envs.timing.measured_schedule import MeasuredSchedule, features_o
 from halidegym.envs.timing.measurements import Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.native._core import Error
+from halidegym.native.checks import INT32_MAX, check_at_least, check_number, check_present
 from halidegym.training.measured.collection import MeasuredCollection
 from halidegym.training.measured.sets import NotCollected, Recipe, SetName, draw
 from halidegym.training.measured.store import MeasuredStore
@@ -78,6 +80,9 @@ class CollectSettings:
         rounds: turns that each schedule takes at most.
         compilers: schedules to compile at once.
         compile_s: pipelines are left out whose greedy schedule takes a core longer to compile.
+
+    Raises:
+        InvalidParameter: a number is out of its range.
     """
 
     recipe: Recipe = field(default_factory=Recipe)
@@ -87,6 +92,11 @@ class CollectSettings:
     rounds: int = 7
     compilers: int = 2
     compile_s: float = 1.5
+
+    def __post_init__(self) -> None:
+        # Later they would be taken for faults of the pipelines, which would be left out for good.
+        check_at_least(1, INT32_MAX, **check_present(rounds=self.rounds))
+        check_number(**check_present(compile_s=self.compile_s))
 
 
 @dataclass(frozen=True)
@@ -120,8 +130,6 @@ class Collector:
         self.spent = Spent()
         self._store = store
         self._settings = settings or CollectSettings()
-        self._kernels = store.path.parent / "kernels"
-        shutil.rmtree(self._kernels, ignore_errors=True)  # of whoever was ended before they were timed
 
     def collect(self, wanted: Iterable[Wanted], *, seconds: float) -> Iterator[SetName]:
         """Collect the sets that the store does not have yet, one after another, and begin none after this time.
@@ -135,9 +143,13 @@ class Collector:
         deadline = time.monotonic() + seconds
         done = self._store.done
         jobs: list[Future[_Compiled]] = []
-        compilers = Stopwatch(self._settings.timing, compilers=self._settings.compilers, kernels=self._kernels)
+        settings = self._settings
         # The compilers end first: whoever leaves waits for no schedules that nobody will time.
-        with ThreadPoolExecutor(1) as ahead, compilers:
+        with (
+            ScratchFolder() as kernels,
+            ThreadPoolExecutor(1) as ahead,
+            Stopwatch(settings.timing, compilers=settings.compilers, kernels=kernels) as compilers,
+        ):
             try:
                 for set_ in wanted:
                     if set_.name in done:
@@ -145,11 +157,11 @@ class Collector:
                         continue
                     jobs.append(ahead.submit(self._compiled, set_, compilers))
                     if len(jobs) > _AHEAD:
-                        yield self._measure(jobs.pop(0))
+                        yield self._measure(jobs.pop(0), kernels)
                     if time.monotonic() > deadline:
                         break
                 while jobs and time.monotonic() < deadline:
-                    yield self._measure(jobs.pop(0))
+                    yield self._measure(jobs.pop(0), kernels)
             finally:
                 for job in jobs:
                     job.cancel()
@@ -171,14 +183,14 @@ class Collector:
         except (Error, NotCollected) as error:
             return _Compiled(wanted.name, failure=str(error))
 
-    def _measure(self, job: Future[_Compiled]) -> SetName:
+    def _measure(self, job: Future[_Compiled], kernels: Path) -> SetName:
         begin = time.perf_counter()
         compiled = job.result()
         self.spent.waiting += time.perf_counter() - begin
         try:
             if compiled.problem is None:
                 raise NotCollected(compiled.failure)
-            measured = self._timed(compiled.problem, compiled)
+            measured = self._timed(compiled.problem, compiled, kernels)
             self._store.add(MeasuredCollection(this_machine(), measured))
         except OSError:
             raise
@@ -186,14 +198,14 @@ class Collector:
             self._store.add(MeasuredCollection(this_machine(), skipped={compiled.name: str(error)}))
         return compiled.name
 
-    def _timed(self, problem: SchedulingProblem, compiled: _Compiled) -> tuple[MeasuredSchedule, ...]:
+    def _timed(self, problem: SchedulingProblem, compiled: _Compiled, kernels: Path) -> tuple[MeasuredSchedule, ...]:
         begin = time.perf_counter()
         # One of its own, since it keeps the outputs of the trusted schedule as long as it lives.
         timing = dataclasses.replace(self._settings.timing, threads=compiled.name.threads)
-        with Stopwatch(timing, compilers=1, kernels=self._kernels) as stopwatch:
+        with Stopwatch(timing, compilers=1, kernels=kernels) as stopwatch:
             timings = stopwatch.time_in_turns(problem, compiled.schedules, rounds=self._settings.rounds)
         self.spent.timing += time.perf_counter() - begin
-        KernelStore(self._kernels).forget(problem, [TrustedSchedule(problem), *compiled.schedules])
+        KernelStore(kernels).forget(problem, [TrustedSchedule(problem), *compiled.schedules])
         return tuple(
             measured(compiled.name, problem, proposal, timing)
             for proposal, timing in zip(compiled.drawn, timings, strict=True)

@@ -8,8 +8,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import halide as hl
 import numpy as np
@@ -40,6 +42,7 @@ SETTINGS = CollectSettings(
     Recipe(schedules=8, parallelisms=(2,)), TimingSettings(time_limit_s=2.0), rounds=2, compilers=1, compile_s=math.inf
 )
 EXAMPLE = Path(halidegym.__path__[0]) / "agents/learned/shipped/example.weights"
+OF_THE_USER = "// no kernel of ours"
 #: Small ones, which compile quickly.
 NAMES = ["random-train-v1/34", "random-validation-v1/40"]
 
@@ -59,7 +62,10 @@ def single() -> SchedulingProblem:
 @pytest.fixture(scope="module")
 def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("measured")
-    with MeasuredStore(folder) as store:
+    (folder / "kernels").mkdir()
+    (folder / "kernels" / "blur.cpp").write_text(OF_THE_USER)
+    with pytest.MonkeyPatch.context() as patch, MeasuredStore(folder) as store:
+        patch.setattr(tempfile, "tempdir", str(folder))
         assert list(Collector(store, SETTINGS).collect(wanted(*NAMES), seconds=600)) == [
             SetName(name, 1) for name in NAMES
         ]
@@ -82,7 +88,11 @@ def test_schedules_are_measured_with_what_cost_models_read(collected: Path) -> N
             schedule.pipeline_features, schedule.schedule_features, schedule.parallelism
         )
         assert rated[0] == pytest.approx(schedule.cost, rel=1e-6)
-    assert not list((collected / "kernels").iterdir())
+    assert not list(collected.glob("halidegym-scratch-*"))
+
+
+def test_files_of_others_in_the_folder_stay(collected: Path) -> None:
+    assert (collected / "kernels" / "blur.cpp").read_text() == OF_THE_USER
 
 
 def test_what_is_there_is_not_measured_again(collected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,9 +155,10 @@ def test_failures_are_data(tmp_path: Path) -> None:
 
 def test_no_set_begins_after_the_time(tmp_path: Path) -> None:
     with MeasuredStore(tmp_path) as store:
-        assert list(Collector(store, SETTINGS).collect(wanted(*NAMES), seconds=0)) == []
+        collector = Collector(store, SETTINGS)
+        assert list(collector.collect(wanted(*NAMES), seconds=0)) == []
     # Nor is waited for what was to be compiled of the first one.
-    assert len(list(tmp_path.glob("kernels/*.so"))) < SETTINGS.recipe.schedules
+    assert collector.spent.compiling == 0
 
 
 def test_a_problem_with_few_schedules_is_left_out() -> None:
@@ -177,6 +188,12 @@ def test_other_weights_propose_what_is_best_for_them_and_what_is_near_it() -> No
 def test_wrong_recipes_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InvalidParameter, match=next(iter(wrong))):
         Recipe(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [{"rounds": 0}, {"rounds": 2**31}, {"compile_s": math.nan}, {"compile_s": None}])
+def test_wrong_settings_are_no_reason_to_leave_a_pipeline_out(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameter, match=next(iter(wrong))):
+        CollectSettings(**wrong)
 
 
 def test_one_collects_at_a_time(tmp_path: Path) -> None:
@@ -227,16 +244,16 @@ with MeasuredStore(Path(sys.argv[1])) as store:
 
 
 @pytest.mark.parametrize("when", ["compiling", "timing"])
-def test_a_kill_loses_no_more_than_a_set(tmp_path: Path, when: str) -> None:
+def test_a_kill_loses_no_more_than_a_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
     names = ["toy_blur", "toy_mat_mul"]
     path = os.pathsep.join([str(Path(__file__).parent), str(Path(pipelines_for_tests.__file__).parent), *sys.path])
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(tmp_path), *names],
-        env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": path, "TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 240
     if when == "compiling":
-        while not list(tmp_path.glob("kernels/*.so")):
+        while not list(tmp_path.glob("halidegym-scratch-*/*.so")):
             assert process.poll() is None and time.monotonic() < deadline
             time.sleep(0.01)
     else:
@@ -244,12 +261,13 @@ def test_a_kill_loses_no_more_than_a_set(tmp_path: Path, when: str) -> None:
         assert names[0] in process.stdout.readline()
     process.send_signal(signal.SIGKILL)
     process.communicate()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with MeasuredStore(tmp_path) as store:
         assert store.done == (set() if when == "compiling" else {SetName(names[0], 1)})
         list(Collector(store, SETTINGS).collect(wanted(*names), seconds=600))
     sets = MeasuredCollection.load(tmp_path).sets
     assert {name.pipeline: len(schedules) for name, schedules in sets.items()} == dict.fromkeys(names, 8)
-    assert not list((tmp_path / "kernels").iterdir())
+    assert not list(tmp_path.glob("halidegym-scratch-*"))
 
 
 def test_a_misspelt_pipeline_ends_the_command(tmp_path: Path) -> None:
