@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,21 @@ def integers(text: str | tuple[int, ...]) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise click.BadParameter(f"{text!r} is no list of integers, such as 1,16") from None
+
+
+class Number(click.FloatRange):
+    """A number in a range, in which NaN is not."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number.
+
+        Raises:
+            BadParameter: it is none, or not in the range.
+        """
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value!r} is no number.", param, ctx)
+        return number
 
 
 def number_or_ray(text: str | int) -> Workers:

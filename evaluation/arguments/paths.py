@@ -56,6 +56,25 @@ class OutputFolder(click.Path):
         return path
 
 
+class PageFile(OutputFile):
+    """A page to write, beside which its table (.csv) and its plot (.svg) are written under the same name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path.
+
+        Raises:
+            BadParameter: it, its table or its plot is a folder, or nothing can be written there; or two of these are one.
+        """
+        page = super().convert(value, param, ctx)
+        for ending in (".csv", ".svg"):
+            if page.suffix == ending:
+                self.fail(
+                    f"{page.name!r} is what the page would have beside it; name the page such as page.md.", param, ctx
+                )
+            super().convert(page.with_suffix(ending), param, ctx)
+        return page
+
+
 class PolicyFile(click.Path):
     """The file of a policy, or the name of one of the package."""
 

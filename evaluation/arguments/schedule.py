@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from halidegym.agents.agent import Agent
+from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
@@ -21,6 +22,7 @@ from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.evaluation.arguments.pipeline import named_in_module
 from halidegym.native._core import CompileError, Error, InvalidParameter
+from halidegym.native.checks import check_seed
 from halidegym.native.weights import builtin_weights, weights_hash
 
 HELP = """A SCHEDULE is one of
@@ -82,16 +84,18 @@ def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | Non
         seed: of its random numbers.
 
     Raises:
-        InvalidParameter: the text stands for nothing, or for a plan of another problem.
+        InvalidParameter: the text stands for nothing, or for a plan of another problem; or the seconds or the seed are out
+            of range.
         FormatError: the file is no plan.
     """
+    budget, seed = Budget(seconds), check_seed(seed)  # here, since what a search refuses is taken for its failure
     if name == "unscheduled":
         return Contender(name, None)
     if name == "root":
         return Contender(name, TrustedSchedule(problem))
     if name in _AGENTS:
         try:
-            plan = _AGENTS[name].plan(problem, seconds=seconds, seed=seed)
+            plan = _AGENTS[name].plan(problem, seconds=budget.seconds, seed=seed)
         except Error as error:
             # The reason without what is known anyway: target and parameters.
             reason = re.sub(r" with \{.*?\}", "", str(error).replace(f" for {problem.target}", ""))

@@ -12,10 +12,10 @@ import click
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer
-from halidegym.evaluation.arguments.options import Failure, integers
+from halidegym.evaluation.arguments.options import Failure, Number, integers
 from halidegym.evaluation.arguments.paths import OutputFile, OutputFolder
 
-_POSITIVE = click.FloatRange(min=0, min_open=True)
+_POSITIVE = Number(min=0, min_open=True)
 _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     click.option(
         "--threads",
@@ -32,7 +32,7 @@ _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     ),
     click.option(
         "--patience",
-        type=click.FloatRange(min=0),
+        type=Number(min=0),
         default=2.0,
         show_default=True,
         help="More of it, while other processes disturb.",

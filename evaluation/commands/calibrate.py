@@ -15,11 +15,12 @@ from rich.table import Table
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.evaluation.arguments.options import (
+    Number,
     parallelism_option,
     pipeline_options,
     target_option,
 )
-from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
+from halidegym.evaluation.arguments.paths import PageFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.arguments.timing import cache_options, caching_timer, timing_options
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
@@ -33,10 +34,11 @@ _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
 @click.command("calibrate", cls=WritingCommand)
 @click.argument("names", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--schedules", type=click.IntRange(min=3), default=60, show_default=True, help="Schedules a pipeline.")
-@click.option("--seconds", type=float, help="Begin no more schedules after this time, shared by the pipelines.")
+@click.option("--seconds", type=Number(min=0, min_open=True),
+              help="Begin no more schedules after this time, shared by the pipelines.")  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random schedules.")
 @click.option(
-    "--output", type=OutputFile(),
+    "--output", type=PageFile(),
     help="Also write a page to this Markdown file, with a scatter plot beside it.",
 )  # fmt: skip
 @cache_options
@@ -76,9 +78,12 @@ def calibrate_command(
         contextlib.closing(caching_timer(settings, database, again, cache)) as timer,
         steps_bar(schedules * len(chosen)) as on_step,
     ):
-        for index, name in enumerate(chosen):
-            # A fresh process: Func names, which Halide numbers a process, are part of what is kept.
-            problem = run_isolated(load_problem, name, target=target, parallelism=parallelism, details=details)
+        # All of them before any is measured: what is misspelt is said at once. Each in a fresh process: Func names, which
+        # Halide numbers a process, are part of what is kept.
+        problems = [
+            run_isolated(load_problem, name, target=target, parallelism=parallelism, details=details) for name in chosen
+        ]
+        for index, problem in enumerate(problems):
             share = (deadline - time.monotonic()) / (len(chosen) - index)
             if prepare:
                 compile_drawn(problem, timer.stopwatch, schedules, seconds=share, seed=seed, on_schedule=on_step)

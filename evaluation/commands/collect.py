@@ -16,7 +16,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.workers import RAY
 from halidegym.envs.sources import named
 from halidegym.envs.timing.machine import this_machine
-from halidegym.evaluation.arguments.options import integers, pipeline_options
+from halidegym.evaluation.arguments.options import Number, integers, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.commands.extras import needs_extra
@@ -38,7 +38,7 @@ _GENERATED = 10_000
 @click.option(
     "-o", "--output", type=OutputFolder(), default="runs/measured", show_default=True, help="Folder of the data."
 )
-@click.option("--hours", type=click.FloatRange(min=0, min_open=True), default=2.0, show_default=True,
+@click.option("--hours", type=Number(min=0, min_open=True), default=2.0, show_default=True,
               help="Begin no more pipelines after this time.")  # fmt: skip
 @click.option("--schedules", type=click.IntRange(min=8), default=20, show_default=True, help="Schedules a pipeline.")
 @click.option("--threads", type=integers, default="1", show_default=True,
@@ -47,7 +47,7 @@ _GENERATED = 10_000
 @click.option(
     "--compilers", type=click.IntRange(min=1), default=2, show_default=True, help="Schedules to compile at once."
 )
-@click.option("--compile-seconds", type=click.FloatRange(min=0), default=1.5, show_default=True,
+@click.option("--compile-seconds", type=Number(min=0), default=1.5, show_default=True,
               help="Leave out pipelines whose greedy schedule takes a core longer to compile.")  # fmt: skip
 @click.option("--weights", "weights", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
               help="A .weights file to search with, besides the shipped ones; may be repeated.")  # fmt: skip

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import halidegym
 from halidegym.agents import BeamSearch
 from halidegym.envs.pipelines import toys
 from halidegym.evaluation.arguments.schedule import find_schedule
+from halidegym.native._core import InvalidParameter
 
 EXAMPLE = Path(halidegym.__path__[0]) / "agents/learned/shipped/example.weights"
 
@@ -24,3 +29,10 @@ def test_costs_of_other_weights_or_cores_are_not_shown_beside_ours(tmp_path: Pat
         found = find_schedule(problem, str(tmp_path / "plan.json"))
         assert found.schedule == plan.schedule
         assert found.cost == (plan.cost if cost else None)
+
+
+@pytest.mark.parametrize("name", ["beam", "root"])
+@pytest.mark.parametrize("wrong", [{"seconds": -1.0}, {"seconds": math.nan}, {"seed": -1}])
+def test_wrong_numbers_are_no_failures_of_an_agent(name: str, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParameter, match=next(iter(wrong))):
+        find_schedule(toys.problem("toy_blur"), name, **wrong)

@@ -53,6 +53,40 @@ def test_calibration_of_what_was_prepared(tmp_path: Path, monkeypatch: pytest.Mo
     assert (page.read_text(), page.with_suffix(".svg").read_text()) == (text, plot)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["calibrate", MM, "--seconds", "nan"], "'nan' is no number"),
+        (["calibrate", MM, "--seconds", "0"], "is not in the range x>0"),
+        (["collect", MM, "--hours", "nan"], "'nan' is no number"),
+        (["collect", MM, "--rounds", "99999999999"], "rounds=99999999999 is out of range"),
+        (["time", MM, "root", "--timeout", "nan"], "'nan' is no number"),
+        (["time", MM, "--search-seconds", "-1"], "seconds=-1.0 is out of range"),
+        (["time", MM, "--seed", "-1"], "seed=-1 is no seed"),
+        (["calibrate", MM, "--output", "page.svg"], "name the page such as page.md"),
+        (["calibrate", MM, "--output", "page.csv"], "name the page such as page.md"),
+        (["calibrate", MM, "--output", "taken.md"], "'taken.svg' is a directory"),
+        (["calibrate", MM, "misspelt", "--output", "page.md"], "There is no pipeline 'misspelt'"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    if arguments[0] == "collect":
+        pytest.importorskip("pyarrow", reason="an optional dependency")
+
+    def measured(*_: object, **__: object) -> None:
+        raise AssertionError("it began to measure")
+
+    for name in ("compile", "time_all", "compare_all"):
+        monkeypatch.setattr(Stopwatch, name, measured)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken.svg").mkdir()
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2, result.output
+    assert said in " ".join(result.stderr.split())
+
+
 def test_timing_check() -> None:
     result = halidegym(
         "timing-check", MM, *QUICK, "--first", "greedy", "--second", "root", "--comparisons", "1", "--schedules", "2"
