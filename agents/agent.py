@@ -15,7 +15,7 @@ from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter
-from halidegym.native.checks import check_seed
+from halidegym.native.checks import check_kind, check_seed
 
 
 class Agent(ABC):
@@ -60,13 +60,14 @@ class Agent(ABC):
             progress: show a progress bar on the error stream.
 
         Raises:
-            InvalidParameter: a budget is not positive, the seed is out of range, or there is no problem; or `search`, in an
-                agent of yours, returns no plan.
+            InvalidParameter: a budget is not positive, the seed is out of range, `timer` is none, or there is no problem; or
+                `search`, in an agent of yours, returns no plan.
             SearchExhausted: the problem has no legal schedule, or the agent's limits leave none.
             OutOfResources: the machine has not the memory or the threads for the search.
         """
         budget = Budget(seconds, evaluations, expansions, measurements)
         problem, seed = problem_of(problem_or_env), check_seed(seed)
+        check_kind(Timer, timer=timer)
         with self._bar(problem, budget) if progress else nullcontext() as on_progress:
             plan = self.search(problem, budget, seed, on_progress, timer)
         if not isinstance(plan, Plan):

@@ -19,7 +19,7 @@ from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer, opened
 from halidegym.native._core import InvalidParameter
-from halidegym.native.checks import check_at_least
+from halidegym.native.checks import INT32_MAX, check_at_least, checked_integers
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,8 @@ class IteratedSearch(Agent):
         if self.backend not in ("threading", "ray"):
             raise InvalidParameter(f"backend={self.backend!r} is unknown; give threading or ray")
         if self.parallelisms is not None:
-            object.__setattr__(self, "parallelisms", tuple(self.parallelisms))
+            cores = checked_integers("parallelisms", self.parallelisms, 1, INT32_MAX)
+            object.__setattr__(self, "parallelisms", cores)
             if not self.parallelisms or self.measured == 0:
                 raise InvalidParameter(
                     f"parallelisms={self.parallelisms!r} with measured={self.measured}: give at least one number of cores, "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import reprlib
+from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 from halidegym.native._core import InvalidParameter
@@ -39,6 +40,20 @@ def check_at_least(minimum: int, maximum: int = INT64_MAX, **parameters: object)
             raise InvalidParameter(f"{name}={shown(value)} is out of range; give an integer of at least {minimum}")
         if value > maximum:  # type: ignore[operator]
             raise InvalidParameter(f"{name}={shown(value)} is out of range; give an integer of at most {maximum}")
+
+
+def checked_integers(name: str, values: object, minimum: int, maximum: int = INT64_MAX) -> tuple[int, ...]:
+    """Return what a parameter has several of, as integers of Python.
+
+    Raises:
+        InvalidParameter: it is nothing that has elements, or one of these is no integer, or out of its range.
+    """
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise InvalidParameter(f"{name}={shown(values)} is no sequence of integers; give one, such as ({minimum},)")
+    elements = tuple(values)
+    for value in elements:
+        check_at_least(minimum, maximum, **check_present(**{f"each of {name}": value}))
+    return tuple(map(int, elements))
 
 
 def check_number(minimum: float = 0, maximum: float = math.inf, **parameters: object) -> None:

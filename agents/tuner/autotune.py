@@ -27,7 +27,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Weights
-from halidegym.native.checks import check_at_least, check_given, check_present
+from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_present, checked_integers
 from halidegym.native.weights import resolve_weights
 
 _SHARE_OF_BASELINE = 0.25  # of the seconds
@@ -80,10 +80,10 @@ class Autotune(Agent):
         check_at_least(1, **sizes)
         check_at_least(self.batch, **check_present(proposals=self.proposals))
         if self.parallelisms is not None:
-            object.__setattr__(self, "parallelisms", tuple(self.parallelisms))
-            if not self.parallelisms:
+            cores = checked_integers("parallelisms", self.parallelisms, 1, INT32_MAX)
+            if not cores:
                 raise InvalidParameter("parallelisms=() leaves no number of cores; give at least one, or None")
-            check_at_least(1, **{"each of parallelisms": min(self.parallelisms)})
+            object.__setattr__(self, "parallelisms", cores)
         check_given(bool, retrain=self.retrain)
         _ = self.rules  # refuses what they cannot be
 

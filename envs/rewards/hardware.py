@@ -13,7 +13,7 @@ from halidegym.envs.rewards.wrapper import ScheduleReward
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import RecordingTimer, Timer
 from halidegym.native._core import Error, InvalidParameter, State
-from halidegym.native.checks import is_number, shown
+from halidegym.native.checks import check_kind, is_number, shown
 
 
 class RewardByRunTime(Reward):
@@ -30,6 +30,7 @@ class RewardByRunTime(Reward):
         if not is_number(failure_speedup) or not 0 < failure_speedup <= 1:
             raise InvalidParameter(f"failure_speedup={shown(failure_speedup)}: give a number above 0, up to 1")
         super().__init__(form, baseline)
+        check_kind(Timer, timer=timer)
         self.timer: Timer = RecordingTimer() if timer is None else timer
         self.failure_speedup = failure_speedup
         self._baselines_s: dict[str, float] = {}
@@ -105,8 +106,8 @@ class HardwareTimingReward(ScheduleReward):
         failure_speedup: what a failed schedule counts.
 
     Raises:
-        InvalidParameter: the form or the baseline is unknown, `failure_speedup` is not between 0 and 1, or the environment
-            is none of schedules.
+        InvalidParameter: the form or the baseline is unknown, `timer` is none, `failure_speedup` is not between 0 and 1, or
+            the environment is none of schedules.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.manual_schedule import ManualSchedule
-from halidegym.envs.schedules.schedule_like import ScheduleLike
+from halidegym.envs.schedules.schedule_like import ScheduleLike, check_schedule
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$]*")
@@ -25,14 +25,18 @@ def schedule_key(problem: SchedulingProblem, schedule: ScheduleLike) -> str:
     Halide keeps the names of Funcs and reduction domains unique in a process by suffixes, which differ from one process to
     the next, so they are replaced by their place in the problem. Of a schedule by hand, the digest is of what it did, the
     scheduled pipeline: see `_without_counts`.
+
+    Raises:
+        InvalidParameter: it is no schedule of the problem.
     """
+    check_schedule(problem, schedule)
     if schedule is None:
         return "unscheduled"
     if isinstance(schedule, TrustedSchedule):
         return "trusted"
     if isinstance(schedule, ManualSchedule):
         return hashlib.sha256(_without_counts(schedule.scheduled)).hexdigest()
-    places = _places(problem)
+    places = _places(schedule.problem)
     lines = _IDENTIFIER.sub(lambda match: _place(match[0], places), schedule.cpp()).splitlines()
     # Declarations are in the order of their names.
     declarations = sorted(line for line in lines if _DECLARATION.match(line))

@@ -69,7 +69,11 @@ def _compile_as_scheduled(request: KernelRequest) -> float:
     pipeline = (request.schedule or request.problem).pipeline()
     # Halide's serialization keeps the estimates of a Func, but those of its output buffer are what the compiled kernel
     # tells its runner.
-    regions = {node.name: node.estimated_region for node in request.problem.nodes}
+    scheduled = request.problem if request.schedule is None else request.schedule.problem
+    # Of one pipeline that was built twice, the names differ, since Halide counts them; the order of the Funcs does not.
+    regions = {
+        named.name: node.estimated_region for named, node in zip(scheduled.nodes, request.problem.nodes, strict=True)
+    }
     for output in pipeline.outputs():
         output.set_estimates(_run_region(output, regions[output.name()]))
     target = hl.Target(request.problem.target).with_feature(hl.TargetFeature.NoRuntime)

@@ -12,7 +12,15 @@ from typing import Any, Literal
 
 from halidegym.envs.timing.machine import Machine
 from halidegym.native._core import FormatError, InvalidParameter
-from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_number, check_positive, check_present
+from halidegym.native.checks import (
+    INT32_MAX,
+    check_at_least,
+    check_given,
+    check_number,
+    check_positive,
+    check_present,
+    checked_integers,
+)
 from halidegym.native.fields import checked_fields
 
 Outcome = Literal["ok", "compile_error", "run_error", "wrong_output", "crash", "timeout", "out_of_memory"]
@@ -93,6 +101,9 @@ class TimingSettings:
             compile_timeout_s=self.compile_timeout_s,
             disturbance=self.disturbance,
         )
+        if self.tolerance == math.inf:
+            raise InvalidParameter("tolerance=inf compares nothing; give a number, or verify=False")
+        object.__setattr__(self, "cpus", checked_integers("cpus", self.cpus, 0))
         usable = os.sched_getaffinity(0)
         unusable = set(self.cpus) - usable
         if unusable:

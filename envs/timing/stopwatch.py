@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.schedules.schedule_like import ScheduleLike
+from halidegym.envs.schedules.schedule_like import ScheduleLike, check_schedule
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing import input_arrays
 from halidegym.envs.timing.bench import Bench, Kernel
@@ -28,6 +28,8 @@ from halidegym.envs.timing.trusted import Trusted
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of, without_drift
 from halidegym.native import _core
 from halidegym.native.checks import INT32_MAX, check_at_least, check_kind
+
+_MOST_COMPILERS = 1024  # more than any machine has cores; each is a process
 
 
 class Stopwatch:
@@ -44,6 +46,9 @@ class Stopwatch:
             its edges are repeated.
         compilers: how many schedules to compile at once; by default one per usable core.
         kernels: folder to keep compiled schedules in, and to look for them; None compiles everything anew.
+
+    Raises:
+        InvalidParameter: an argument is something else, or out of its range.
     """
 
     def __init__(
@@ -55,6 +60,8 @@ class Stopwatch:
         kernels: str | os.PathLike[str] | None = None,
     ) -> None:
         check_kind(TimingSettings, settings=settings)
+        check_kind(Mapping, inputs=inputs)
+        check_at_least(1, _MOST_COMPILERS, compilers=compilers)
         self.settings = TimingSettings() if settings is None else settings
         self._inputs = {name: np.array(array) for name, array in (inputs or {}).items()}  # the caller may change those
         self._store = None if kernels is None else KernelStore(kernels)
@@ -282,6 +289,8 @@ class Stopwatch:
     def _compiled(
         self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike], deadlines: Sequence[float] = ()
     ) -> list[contextlib.AbstractContextManager[Kernel]]:
+        for schedule in schedules:
+            check_schedule(problem, schedule)
         return self._bench.compiled(problem, schedules, self.settings.compile_timeout_s, deadlines)
 
     def _running(self, problem: SchedulingProblem, kernel: Kernel) -> RunningKernel:

@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 from collections.abc import Iterator, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.keys import schedule_key
@@ -19,6 +19,7 @@ from halidegym.native._core import Error, InvalidParameter
 from halidegym.native.checks import check_given, check_kind
 
 
+@runtime_checkable
 class Timer(Protocol):
     """What rewards and agents need to know run times. Costs are those of the cost model, None if unknown."""
 

@@ -10,8 +10,15 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from halidegym import SchedulingProblem, TimingSettings, compare_schedules, pipelines, time_schedule
-from halidegym.agents import MCTS, TAG, Autotune, BeamSearch, Greedy, RandomSearch
+from halidegym import (
+    SchedulingProblem,
+    Stopwatch,
+    TimingSettings,
+    compare_schedules,
+    pipelines,
+    time_schedule,
+)
+from halidegym.agents import MCTS, TAG, Autotune, BeamSearch, Greedy, IteratedSearch, RandomSearch
 from halidegym.envs.problems.rules import Rules
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_at_least, check_kind, check_number, check_positive, check_seed, shown
@@ -88,6 +95,18 @@ CASES: dict[str, Callable[[SchedulingProblem], object]] = {
     "batch is None": lambda _: Autotune(batch=None),  # type: ignore[arg-type]
     "retrain is None": lambda _: Autotune(retrain=None),  # type: ignore[arg-type]
     "seed is None": lambda _: TimingSettings(seed=None),  # type: ignore[arg-type]
+    "timer='timings.db'": lambda problem: Greedy().plan(problem, timer="timings.db"),  # type: ignore[arg-type]
+    "parallelisms=4": lambda _: Autotune(parallelisms=4),  # type: ignore[arg-type]
+    "each of parallelisms='4'": lambda _: Autotune(parallelisms=(1, "4")),  # type: ignore[arg-type]
+    "each of parallelisms=2147483648": lambda _: Autotune(parallelisms=(2**31,)),
+    "each of parallelisms=0": lambda _: IteratedSearch(Greedy(), measured=2, parallelisms=(0,)),
+    "cpus=0": lambda _: TimingSettings(cpus=0),  # type: ignore[arg-type]
+    "each of cpus=0.0": lambda _: TimingSettings(cpus=(0.0,)),  # type: ignore[arg-type]
+    "tolerance=inf": lambda _: TimingSettings(tolerance=math.inf),
+    "compilers=0": lambda _: Stopwatch(compilers=0),
+    "compilers=100000000000": lambda _: Stopwatch(compilers=10**11),
+    "inputs=3": lambda _: Stopwatch(inputs=3),  # type: ignore[arg-type]
+    "schedule='beam'": lambda problem: time_schedule(problem, "beam"),  # type: ignore[arg-type]
     "cpus is None": lambda _: TimingSettings(cpus=None),  # type: ignore[arg-type]
 }
 
@@ -103,6 +122,7 @@ def test_what_does_not_fit_is_named(named: str, problem: SchedulingProblem) -> N
 
 
 def test_integers_and_numbers_of_numpy_fit(problem: SchedulingProblem) -> None:
+    assert Autotune(parallelisms=np.array([2, 4])) == Autotune(parallelisms=(2, 4))  # type: ignore[arg-type]
     check_at_least(1, parameter=np.int64(3))
     check_positive(parameter=np.float32(0.5))
     assert blur(parallelism=np.int64(4)) == problem

@@ -12,11 +12,14 @@ from typing import Any
 import halide as hl
 import pytest
 
+from halidegym.agents import Greedy
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.keys import schedule_key
 from halidegym.envs.schedules.manual_schedule import manual_schedule
 from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer, Replay, Unrecorded
+from halidegym.native._core import InvalidParameter
 
 
 def sums() -> hl.Func:
@@ -26,6 +29,14 @@ def sums() -> hl.Func:
     g[x, y] = f[x, y] + f[x + 1, y]
     g.set_estimates([hl.Range(0, 64), hl.Range(0, 64)])
     return g
+
+
+def differences() -> hl.Func:
+    x, y = hl.Var("x"), hl.Var("y")
+    f = hl.Func("f")
+    f[x, y] = hl.f32(x - y)
+    f.set_estimates([hl.Range(0, 64), hl.Range(0, 64)])
+    return f
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +81,21 @@ def test_names_that_are_given_and_used_otherwise_are_another_schedule(problem: S
         schedule_key(problem, manual_schedule(problem, inner_or_outer(is_inner))) for is_inner in (True, False)
     )
     assert inner != outer
+
+
+def test_schedules_of_other_pipelines_are_refused_and_those_of_the_same_one_built_again_known(
+    problem: SchedulingProblem,
+) -> None:
+    again = SchedulingProblem.from_pipeline(sums, parallelism=1)
+    assert {node.name for node in again.nodes}.isdisjoint(node.name for node in problem.nodes)  # Halide counts them
+    schedule = Greedy().plan(problem).schedule
+    assert schedule_key(again, schedule) == schedule_key(problem, schedule)
+    with Stopwatch(TimingSettings(time_limit_s=0.02), compilers=1) as stopwatch:
+        assert stopwatch.time(again, schedule).outcome == "ok"
+        other = SchedulingProblem.from_pipeline(differences, parallelism=1)
+        for use in (stopwatch.time, stopwatch.run, schedule_key):
+            with pytest.raises(InvalidParameter, match="computes something else than"):
+                use(other, schedule)
 
 
 _KEY = """
