@@ -7,7 +7,6 @@ import hashlib
 import importlib.metadata
 import json
 import os
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,8 +17,9 @@ from halidegym.envs.schedules.keys import schedule_key
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.compiler import CompilationError, Compiler, CompileTimes
 from halidegym.native._core import FormatError
+from halidegym.native.fields import checked_fields
 
-_FORMAT = 2
+_FORMAT = 3
 """Of the reports. It is part of the name of each, so that those of other versions are not read."""
 
 
@@ -61,9 +61,9 @@ class KernelStore:
         kernel, report = entry.with_suffix(".so"), entry.with_suffix(".json")
         if report.exists():
             known = _read(report)
-            if isinstance(known, CompileTimes):
-                _copy(kernel, library)
-                return known
+            if isinstance(known, _Kept):
+                _copy(kernel, known.sha256, library)
+                return known.times
             if known.finished.outcome == "error" or timeout_s <= known.timeout_s:
                 raise CompilationError(known.finished)
         try:
@@ -73,8 +73,10 @@ class KernelStore:
                 failure = {"outcome": error.finished.outcome, "error": error.finished.error, "timeout_s": timeout_s}
                 write_atomically(report, json.dumps(failure).encode())
             raise
-        write_atomically(kernel, library.read_bytes())
-        write_atomically(report, json.dumps(dataclasses.asdict(times)).encode())
+        compiled = library.read_bytes()
+        write_atomically(kernel, compiled)
+        kept = dataclasses.asdict(times) | {"sha256": hashlib.sha256(compiled).hexdigest()}
+        write_atomically(report, json.dumps(kept).encode())
         return times
 
     def forget(self, problem: SchedulingProblem, schedules: Iterable[ScheduleLike]) -> None:
@@ -86,6 +88,14 @@ class KernelStore:
 
 
 @dataclasses.dataclass(frozen=True)
+class _Kept:
+    """What a compilation took, and the digest of the kernel that came of it."""
+
+    times: CompileTimes
+    sha256: str
+
+
+@dataclasses.dataclass(frozen=True)
 class _Failure:
     """How a compilation failed that was given so many seconds."""
 
@@ -93,25 +103,29 @@ class _Failure:
     timeout_s: float
 
 
-def _read(report: Path) -> CompileTimes | _Failure:
+def _read(report: Path) -> _Kept | _Failure:
     try:
         known = json.loads(report.read_text(encoding="utf-8"))
         if "outcome" not in known:
-            return CompileTimes(**known)
+            sha256 = known.pop("sha256")
+            return checked_fields(_Kept(CompileTimes(**known), sha256))
         return _Failure(Finished(known["outcome"], known["error"]), float(known["timeout_s"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise FormatError(
             f"{report} is no report of a compilation ({error!r}). Delete it: the schedule is compiled anew then."
         ) from error
 
 
-def _copy(kernel: Path, library: Path) -> None:
-    if not kernel.exists():
-        report = kernel.with_suffix(".json")
+def _copy(kernel: Path, sha256: str, library: Path) -> None:
+    """Copy a kernel that is whole: of one that is not, its crash would be taken for the schedule's."""
+    report = kernel.with_suffix(".json")
+    compiled = kernel.read_bytes() if kernel.exists() else None
+    if compiled is None or hashlib.sha256(compiled).hexdigest() != sha256:
+        is_what = "missing" if compiled is None else "damaged"
         raise FormatError(
-            f"{kernel} is missing, which {report.name} tells of. Delete {report}: the schedule is compiled anew then."
+            f"{kernel} is {is_what}, which {report.name} tells of. Delete {report}: the schedule is compiled anew then."
         )
-    shutil.copyfile(kernel, library)
+    library.write_bytes(compiled)
 
 
 def _key(problem: SchedulingProblem, schedule: ScheduleLike) -> str:

@@ -241,11 +241,15 @@ def test_damage_to_the_kept_kernels_is_told(problem: SchedulingProblem, tmp_path
     with Stopwatch(QUICK, kernels=tmp_path) as stopwatch:
         stopwatch.compile(problem, [None])
         report = next(tmp_path.glob("*.json"))
-        for content in (b"", b"\xff", b"[]", b'{"outcome": "error"}', b'{"message": "refused"}'):
+        whole = report.read_bytes()
+        for content in (b"", b"\xff", b"[]", b"{}", b'{"outcome": "error"}', b'{"message": "refused"}'):
             report.write_bytes(content)
             with pytest.raises(_core.FormatError, match=rf"{report.name} .*Delete it"):
                 stopwatch.compile(problem, [None])
-        report.write_text("{}")
+        report.write_bytes(whole)
+        report.with_suffix(".so").write_bytes(report.with_suffix(".so").read_bytes()[:1000])
+        with pytest.raises(_core.FormatError, match=rf"{report.stem}.so is damaged.*Delete"):
+            stopwatch.compile(problem, [None])
         report.with_suffix(".so").unlink()
         with pytest.raises(_core.FormatError, match=rf"{report.stem}.so is missing.*Delete"):
             stopwatch.compile(problem, [None])
