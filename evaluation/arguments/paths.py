@@ -115,6 +115,22 @@ class ScheduleFile(OutputFile):
         return path
 
 
+class TrainedFile(OutputFile):
+    """A file to write, beside which its training has the folder of the same name without its ending."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path.
+
+        Raises:
+            BadParameter: it has no ending, is a folder, or nothing can be written there or into the folder.
+        """
+        path = super().convert(value, param, ctx)
+        if not path.suffix:
+            self.fail(f"{path.name!r} has no ending, and so is the folder beside it called; add .weights.", param, ctx)
+        OutputFolder().convert(path.with_suffix(""), param, ctx)
+        return path
+
+
 class WritingCommand(click.Command):
     """A command that writes no file over one that it was given to read, nor two files into one."""
 

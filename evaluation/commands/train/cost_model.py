@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
+from halidegym.evaluation.arguments.paths import OutputFile, TrainedFile, WritingCommand
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.commands.train.options import config_option
 from halidegym.evaluation.output.console import output_console
@@ -26,7 +26,7 @@ _FEWEST_SCHEDULES, _FEWEST_PIPELINES = 30, 4
 
 @click.command("cost-model", cls=WritingCommand)
 @measured_argument
-@click.option("-o", "--output", type=OutputFile(), required=True, help="The .weights file to write.")
+@click.option("-o", "--output", type=TrainedFile(), required=True, help="The .weights file to write.")
 @config_option("cost-model")
 @click.option("--compare", type=OutputFile(), help="Also train models of every kind, and write a table as CSV.")
 @allow_other_machine_option

@@ -137,6 +137,14 @@ def test_settings_out_of_range_end_with_status_2(
     assert message in result.output and result.output.count("\n") == 1
 
 
+def test_the_file_and_the_folder_of_the_training_are_two(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    for name, said in (("plain", "'plain' has no ending"), ("taken.weights", "is a file")):
+        result = halidegym("train", "cost-model", data, "-o", tmp_path / name, "--config", config(tmp_path))
+        assert result.exit_code == 2 and said in " ".join(result.output.split()), result.output
+        assert not (tmp_path / "plain").exists()
+
+
 def test_data_that_cannot_be_learned_from_end_with_status_2(data: Path, tmp_path: Path) -> None:
     few, elsewhere, cut = (tmp_path / f"{name}.parquet" for name in ("few", "elsewhere", "cut"))
     MeasuredCollection(this_machine(), tuple(pipelines(0, 1))).save(few)
