@@ -192,12 +192,33 @@ def test_objects_that_are_no_spaces(space: Any, message: str) -> None:
         (Lists, TAG(), r"state \[\] cannot be hashed \(unhashable type: 'list'\); give immutable states"),
         (WordHash, TAG(), r"hash\(\) returned 'word'"),
         (NegativeDepth, Greedy(), r"max_depth\(\) returned -3"),
-        (Shallow, MCTS(trees=1, iterations=5), r"depth\(\) returned 2, but its max_depth\(\) is 1"),
+        (
+            Shallow,
+            MCTS(trees=1, iterations=5),
+            r"after 2 decisions a state .* not complete, but its max_depth\(\) is 1",
+        ),
     ],
 )
 def test_methods_that_return_what_cannot_be(space: type[PythonTree], planner: NativeSearch, message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         planner.solve(space(SyntheticTree(depth=3)))
+
+
+@pytest.mark.parametrize("choices", [1, 2])
+@pytest.mark.parametrize("planner", PLANNERS, ids=repr)
+def test_walks_that_do_not_end_where_the_space_says_are_refused(planner: NativeSearch, choices: int) -> None:
+    class Endless(PythonTree):
+        def is_complete(self, path: tuple[int, ...]) -> bool:
+            return False
+
+        def decisions(self, path: tuple[int, ...]) -> list[int]:
+            return list(range(choices))
+
+        def cost(self, path: tuple[int, ...]) -> float:
+            return 1.0
+
+    with pytest.raises(InvalidParameter, match=r"its max_depth\(\) is 3; return the"):
+        planner.solve(Endless(SyntheticTree(depth=3)))
 
 
 @pytest.mark.parametrize("planner", PLANNERS, ids=repr)
