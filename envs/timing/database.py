@@ -197,8 +197,9 @@ class TimingDatabase:
                     raise TypeError(f"machine={shown(machine)}")
         return [machine for (machine,) in rows]
 
-    def check_machine(self, machine: str | None) -> None:
-        """Check the fingerprint of a machine whose measurements are asked for; None is any, and so are all of an empty file.
+    def checked_machines(self, machine: str | None) -> list[str]:
+        """Return those of `machines`, if one whose measurements are asked for is among them; None is any, and in an empty
+        file so are all.
 
         Raises:
             InvalidParameter: it measured nothing here, while others did.
@@ -209,6 +210,7 @@ class TimingDatabase:
             raise InvalidParameter(
                 f"machine={shown(machine)} measured nothing in {self.path}: give one that did, of {', '.join(machines)}"
             )
+        return machines
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Write all measurements as JSON lines; return how many.

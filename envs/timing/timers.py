@@ -256,8 +256,7 @@ class Replay:
         check_given(TimingDatabase, database=database)
         check_kind(TimingSettings, settings=settings)
         check_kind(str, machine=machine)
-        database.check_machine(machine)
-        machines = database.machines()
+        machines = database.checked_machines(machine)
         if machine is None and len(machines) > 1:
             raise InvalidParameter(
                 f"{database.path} has measurements of the machines {', '.join(machines)}. Choose one: machine=..."

@@ -161,7 +161,7 @@ class TransformReplay:
     def _read(self, database: TimingDatabase, machine: str | None) -> None:
         check_given(TimingDatabase, database=database)
         check_kind(str, machine=machine)
-        database.check_machine(machine)
+        database.checked_machines(machine)
         self._path = database.path
         records = list(database.records())
         # Who tuned by dynamic programming recorded ways to do parts of the transform, and no plan.

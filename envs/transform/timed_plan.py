@@ -97,7 +97,7 @@ class ReplayedCosts:
         check_missing(missing)
         check_kind(str, machine=machine)
         with TimingDatabase(database, read_only=True) as opened:  # told of now, and not at the end of the first episode
-            opened.check_machine(machine)
+            opened.checked_machines(machine)
         self._database = database
         self._machine = machine
         self._missing: Literal["error", "cost_model"] = missing

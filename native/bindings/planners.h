@@ -95,7 +95,7 @@ template <typename State>
 pybind11::object state_to_python(const State &state) {
     return pybind11::cast(state);
 }
-inline pybind11::object state_to_python(const PythonSpace::Value &state) {
+inline pybind11::object state_to_python(const PythonSpace::State &state) {
     return state.get();
 }
 

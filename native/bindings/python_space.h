@@ -38,8 +38,17 @@ public:
         std::shared_ptr<pybind11::object> object_;
     };
 
-    using State = Value;
     using Decision = Value;
+
+    // Knows how many decisions led to it, whatever the space says.
+    class State : public Value {
+    public:
+        State(pybind11::object object, int num_decisions) : Value(std::move(object)), num_decisions_(num_decisions) {}
+        int num_decisions() const { return num_decisions_; }
+
+    private:
+        int num_decisions_;
+    };
 
     class Children {
     public:
@@ -75,7 +84,7 @@ public:
 
     State root() const {
         const pybind11::gil_scoped_acquire gil;
-        return State(call("root"));
+        return {call("root"), 0};
     }
     bool is_complete(const State &state) const { return get<bool>("is_complete", state); }
     int depth(const State &state) const {
@@ -107,8 +116,16 @@ public:
     Children unlisted_children(const State &state) const { return {*this, state, {}}; }
 
     State apply(const State &state, const Decision &decision) const {
+        const int num_decisions = state.num_decisions() + 1;
+        if (num_decisions > max_depth_) {  // no walk might ever end
+            throw InvalidParameter("after " + std::to_string(num_decisions) +
+                                   " decisions a state of the search space follows one that is not complete, but its "
+                                   "max_depth() is " +
+                                   std::to_string(max_depth_) +
+                                   "; return the largest number of decisions to a complete state");
+        }
         const pybind11::gil_scoped_acquire gil;
-        return State(call("apply", state.get(), decision.get()));
+        return {call("apply", state.get(), decision.get()), num_decisions};
     }
 
     bool inherits_cost(const Decision &decision) const {

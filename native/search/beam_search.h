@@ -16,7 +16,6 @@
 #include "search/search_result.h"
 #include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
-#include "search/spaces/walk.h"
 #include "search/visited.h"
 
 namespace halidegym {
@@ -179,7 +178,6 @@ void BeamSearch<S>::run_pass(int pass) {
     frontier.add(root, expander_.expand(root, record_.result));
     for (int depth = 1;; depth++) {
         close(frontier, depth);
-        require_end_in_sight(space_, static_cast<size_t>(depth));
         Frontier next;
         history_.begin_level();
         for (auto left = static_cast<size_t>(options_.beam_size); left > 0 && frontier.size() > 0;) {

@@ -12,7 +12,6 @@
 #include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
 #include "search/spaces/splitmix.h"
-#include "search/spaces/walk.h"
 
 namespace halidegym {
 
@@ -69,7 +68,6 @@ private:
             leave();
             return;
         }
-        require_end_in_sight(space_, actions_.size());
         record_.result.expansions++;
         levels_.emplace_back(space_, std::move(state));
     }
@@ -113,9 +111,8 @@ double estimate_num_complete_states(S &space, int walks, uint32_t seed, const st
     for (int walk = 0; walk < walks; walk++) {
         auto state = space.root();
         double product = 1;
-        for (size_t steps = 0; product > 0 && !space.is_complete(state); steps++) {
+        while (product > 0 && !space.is_complete(state)) {
             pause();
-            require_end_in_sight(space, steps);
             auto children = space.children(state);
             const auto decisions = children.decisions();
             product *= static_cast<double>(decisions.size());

@@ -15,7 +15,6 @@
 #include "search/search_result.h"
 #include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
-#include "search/spaces/walk.h"
 #include "search/visited.h"
 
 namespace halidegym {
@@ -190,7 +189,6 @@ typename Mb2fbs<S>::Queue Mb2fbs<S>::iterate(Queue queue, int pass) {
 
 template <SearchSpace S>
 void Mb2fbs<S>::expand(const VisitedRef &visited, Queue &next) {
-    require_end_in_sight(space_, static_cast<size_t>(visited->depth));
     num_expanded(visited->depth)++;
     if (!deepest_ || visited->depth >= deepest_->depth) {
         deepest_ = visited;

@@ -9,7 +9,6 @@
 #include "search/search_result.h"
 #include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
-#include "search/spaces/walk.h"
 
 namespace halidegym {
 
@@ -27,7 +26,6 @@ std::optional<Rollout<S>> random_rollout(S &space, typename S::State state, Rand
     start_walk(space, state);
     choose_how_to_draw(space, random);
     while (!space.is_complete(state)) {
-        require_end_in_sight(space, decisions.size());
         auto children = children_of_walk(space, state);
         const auto decision = random_decision(space, children, random);
         if (!decision) {

@@ -9,7 +9,6 @@
 #include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
 #include "search/spaces/splitmix.h"
-#include "search/spaces/walk.h"
 
 namespace halidegym {
 
@@ -108,7 +107,6 @@ simulate(S &space, typename S::State start, SplitMix64 random, const SimulationP
     const double replayed = policy.deviations < num_steps ? 1 - policy.deviations / num_steps : 0;
     while (!space.is_complete(*simulation.end)) {
         const size_t step = simulation.decisions.size();
-        require_end_in_sight(space, step);
         std::optional<typename S::Decision> next;
         auto children = children_of_walk(space, *simulation.end);
         if (replayed > 0 && step < lead.size() && draw_bool(random, replayed) &&

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "problem/error.h"
 #include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
 
@@ -21,24 +19,11 @@ struct Walk {
     std::vector<typename S::Decision> decisions;
 };
 
-// Refuses a walk that is longer than the space says that any can be: it may have no end.
-template <SearchSpace S>
-void require_end_in_sight(const S &space, size_t num_decisions) {
-    const int longest = space.max_depth();
-    if (num_decisions > static_cast<size_t>(longest)) {
-        throw InvalidParameter("after " + std::to_string(num_decisions) +
-                               " decisions a state of the search space is not complete, but its max_depth() is " +
-                               std::to_string(longest) +
-                               "; return the largest number of decisions to a complete state");
-    }
-}
-
 // As long as there is exactly one decision.
 template <SearchSpace S>
 Walk<S> follow_forced(S &space, typename S::State start) {
     Walk<S> walk{std::move(start), {}};
     while (!space.is_complete(walk.state)) {
-        require_end_in_sight(space, walk.decisions.size());
         auto step = forced_step(space, walk.state);
         if (!step) {
             break;
