@@ -105,7 +105,10 @@ def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | Non
     elif Path(name).is_file():
         return _saved(problem, Path(name))
     else:
-        raise InvalidParameter(f"{name!r} is no schedule: there is no such file, and no agent but {', '.join(_AGENTS)}")
+        raise InvalidParameter(
+            f"{name!r} is no schedule: there is no such file; give one of {', '.join(_AGENTS)}, root, unscheduled; or the "
+            "file of a plan, or file.py:function"
+        )
     return Contender(name, plan.schedule, plan.cost)
 
 

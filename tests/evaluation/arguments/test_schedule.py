@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import halidegym
 from halidegym.agents import BeamSearch
 from halidegym.envs.pipelines import toys
-from halidegym.evaluation.arguments.schedule import find_schedule
+from halidegym.evaluation.arguments.schedule import HELP, find_schedule
 from halidegym.native._core import InvalidParameter
 
 EXAMPLE = Path(halidegym.__path__[0]) / "agents/learned/shipped/example.weights"
@@ -36,3 +37,13 @@ def test_costs_of_other_weights_or_cores_are_not_shown_beside_ours(tmp_path: Pat
 def test_wrong_numbers_are_no_failures_of_an_agent(name: str, wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter, match=next(iter(wrong))):
         find_schedule(toys.problem("toy_blur"), name, **wrong)
+
+
+def test_what_is_no_schedule_is_told_what_is_one() -> None:
+    with pytest.raises(InvalidParameter, match="'nosuch' is no schedule") as refused:
+        find_schedule(toys.problem("toy_blur"), "nosuch")
+    names = re.findall(r"^  (.*?)  ", HELP, re.MULTILINE)
+    assert len(names) == 6
+    for name in ", ".join(names[:-2]).split(", "):
+        assert name in str(refused.value)
+    assert "plan" in str(refused.value) and "file.py:function" in str(refused.value)
