@@ -31,6 +31,14 @@ def integers(text: str | tuple[int, ...]) -> tuple[int, ...]:
         raise click.BadParameter(f"{text!r} is no list of integers, such as 1,16") from None
 
 
+def positive_integers(text: str | tuple[int, ...]) -> tuple[int, ...]:
+    """The same for integers that are at least 1."""
+    found = integers(text)
+    if min(found) < 1:
+        raise click.BadParameter(f"{min(found)} is not in the range x>=1.")
+    return found
+
+
 class Number(click.FloatRange):
     """A number in a range, in which NaN is not."""
 

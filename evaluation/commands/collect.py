@@ -16,7 +16,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.workers import RAY
 from halidegym.envs.sources import named
 from halidegym.envs.timing.machine import this_machine
-from halidegym.evaluation.arguments.options import Number, integers, pipeline_options
+from halidegym.evaluation.arguments.options import Number, pipeline_options, positive_integers
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.commands.extras import needs_extra
@@ -41,7 +41,7 @@ _GENERATED = 10_000
 @click.option("--hours", type=Number(min=0, min_open=True), default=2.0, show_default=True,
               help="Begin no more pipelines after this time.")  # fmt: skip
 @click.option("--schedules", type=click.IntRange(min=8), default=20, show_default=True, help="Schedules a pipeline.")
-@click.option("--threads", type=integers, default="1", show_default=True,
+@click.option("--threads", type=positive_integers, default="1", show_default=True,
               help="Threads to run on; of several numbers, such as 1,1,2, pipelines take one after another.")  # fmt: skip
 @click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Turns that a schedule takes.")
 @click.option(

@@ -60,6 +60,7 @@ def test_calibration_of_what_was_prepared(tmp_path: Path, monkeypatch: pytest.Mo
         (["calibrate", MM, "--seconds", "0"], "is not in the range x>0"),
         (["collect", MM, "--hours", "nan"], "'nan' is no number"),
         (["collect", MM, "--rounds", "99999999999"], "rounds=99999999999 is out of range"),
+        (["collect", MM, "--threads", "2,0"], "Invalid value for '--threads': 0 is not in the range x>=1."),
         (["time", MM, "root", "--timeout", "nan"], "'nan' is no number"),
         (["time", MM, "--search-seconds", "-1"], "seconds=-1.0 is out of range"),
         (["time", MM, "--seed", "-1"], "seed=-1 is no seed"),
