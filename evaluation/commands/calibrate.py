@@ -24,6 +24,7 @@ from halidegym.evaluation.arguments.paths import PageFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.arguments.timing import cache_options, caching_timer, timing_options
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.plots import check_plot_file
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.timings.calibration import Calibration, calibrate, compile_drawn
 from halidegym.evaluation.timings.calibration_report import COLUMNS, cells, write_report
@@ -66,31 +67,40 @@ def calibrate_command(
 
     Of each PIPELINE, random and good schedules are drawn, compiled and timed. Reported are Spearman's rank correlation of
     cost and run time, and the regret: how many times longer the schedule takes that the model rates best than the best
-    one that was timed. Schedules that run longer than the --timeout rank last, all alike.
+    one that was timed. Schedules that run longer than the --timeout rank last, all alike. After Ctrl-C, the pipelines that
+    were done are reported; with a --database, the same command then goes on where it was ended.
 
     Compiling takes longer than timing, and needs no quiet machine. So do it first, with --cache and --prepare; then the
     same command without --prepare times what it finds there.
     """
+    if output is not None:
+        check_plot_file(output.with_suffix(".svg"))
     chosen = names or _DEFAULT
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     calibrations: list[Calibration] = []
-    with (
-        contextlib.closing(caching_timer(settings, database, again, cache)) as timer,
-        steps_bar(schedules * len(chosen)) as on_step,
-    ):
-        # All of them before any is measured: what is misspelt is said at once. Each in a fresh process: Func names, which
-        # Halide numbers a process, are part of what is kept.
-        problems = [
-            run_isolated(load_problem, name, target=target, parallelism=parallelism, details=details) for name in chosen
-        ]
-        for index, problem in enumerate(problems):
-            share = (deadline - time.monotonic()) / (len(chosen) - index)
-            if prepare:
-                compile_drawn(problem, timer.stopwatch, schedules, seconds=share, seed=seed, on_schedule=on_step)
-                continue
-            calibrations.append(calibrate(problem, timer, schedules, seconds=share, seed=seed, on_schedule=on_step))
-    if prepare:
-        return
+    try:
+        with (
+            contextlib.closing(caching_timer(settings, database, again, cache)) as timer,
+            steps_bar(schedules * len(chosen)) as on_step,
+        ):
+            # All of them before any is measured: what is misspelt is said at once. Each in a fresh process: Func names,
+            # which Halide numbers a process, are part of what is kept.
+            problems = [
+                run_isolated(load_problem, name, target=target, parallelism=parallelism, details=details)
+                for name in chosen
+            ]
+            for index, problem in enumerate(problems):
+                share = (deadline - time.monotonic()) / (len(chosen) - index)
+                if prepare:
+                    compile_drawn(problem, timer.stopwatch, schedules, seconds=share, seed=seed, on_schedule=on_step)
+                    continue
+                calibrations.append(calibrate(problem, timer, schedules, seconds=share, seed=seed, on_schedule=on_step))
+    finally:
+        if calibrations:
+            _report(calibrations, output)
+
+
+def _report(calibrations: Sequence[Calibration], output: Path | None) -> None:
     output_console().print(_table(calibrations))
     if output is not None:
         write_report(calibrations, output, " ".join(["halidegym", *sys.argv[1:]]))

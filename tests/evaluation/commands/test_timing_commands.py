@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from halidegym.envs.timing.compiler import Compiler
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.evaluation.cli import main
+from halidegym.evaluation.commands import calibrate as calibrate_command
 from halidegym.evaluation.output import run_times
 from halidegym.evaluation.timings.calibration import Calibration, Point, draw
 from halidegym.evaluation.timings.calibration_report import cells
@@ -75,6 +77,8 @@ def test_what_cannot_be_is_said_before_anything_is_measured(
 ) -> None:
     if arguments[0] == "collect":
         pytest.importorskip("pyarrow", reason="an optional dependency")
+    if "misspelt" in arguments:
+        pytest.importorskip("matplotlib", reason="an optional dependency")
 
     def measured(*_: object, **__: object) -> None:
         raise AssertionError("it began to measure")
@@ -86,6 +90,32 @@ def test_what_cannot_be_is_said_before_anything_is_measured(
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 2, result.output
     assert said in " ".join(result.stderr.split())
+
+
+def test_a_page_without_matplotlib_is_refused_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setattr(calibrate_command, "calibrate", lambda *_, **__: pytest.fail("it began to measure"))
+    result = CliRunner().invoke(main, ["calibrate", MM, "--output", str(tmp_path / "page.md")])
+    assert (result.exit_code, "The plot needs matplotlib" in result.stderr) == (2, True), result.output
+
+
+def test_an_interrupted_calibration_reports_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib", reason="an optional dependency")
+
+    def interrupted(problem: SchedulingProblem, *_: object, **__: object) -> Calibration:
+        if problem.name != "mm":
+            raise KeyboardInterrupt
+        return Calibration("mm", 2, 5.0, (Point("good", 1.0, 1.0), Point("good", 2.0, 2.0)))
+
+    monkeypatch.setattr(calibrate_command, "calibrate", interrupted)
+    page = tmp_path / "page.md"
+    result = CliRunner().invoke(main, ["calibrate", MM, "toy_scan", "--output", str(page)])
+    assert result.exit_code == 1, result.output
+    assert "mm" in result.stdout and "| mm | 2 |" in page.read_text()
+    nothing = CliRunner().invoke(main, ["calibrate", "toy_scan", "--output", str(page)])
+    assert (nothing.exit_code, nothing.stdout) == (1, "") and "| mm | 2 |" in page.read_text()
 
 
 def test_timing_check() -> None:
