@@ -18,7 +18,7 @@ SUITE: Mapping[str, Any] = {
     "parallelism": 4,
     "pipelines": ["toy_blur", "toy_scan"],
     "baseline": "beam",
-    "seeds": [0, 1],
+    "seeds": [0],
     "budgets": [{"evaluations": 50}, {"baseline_seconds": 1}],
     "agents": {
         "beam": {"agent": "BeamSearch", "parameters": {"beam_size": 2}, "deterministic": True, "budgets": []},

@@ -109,7 +109,7 @@ def test_plans_are_those_of_one_machine(nodes: RayNodes, tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_a_cell_whose_worker_was_killed_is_run_again_and_no_other(nodes: RayNodes, tmp_path: Path) -> None:
-    suite = {"pipelines": ["toy_blur"], "agents": agents(tmp_path, "HangsOnce", "Told"), "seeds": [0], **COUNTED}
+    suite = {"pipelines": ["toy_blur"], "agents": agents(tmp_path, "HangsOnce", "Told"), **COUNTED}
     process = on_ray(nodes.environment(), tmp_path, **suite)
     deadline = time.monotonic() + 240
     log = tmp_path / "log"
@@ -145,7 +145,7 @@ def test_cells_that_measure_never_overlap_on_a_node(nodes: RayNodes, tmp_path: P
 
 @pytest.mark.slow
 def test_unfit_clusters_are_refused(tmp_path: Path) -> None:
-    suite = {"pipelines": ["toy_blur"], "agents": agents(tmp_path, "Measures"), "seeds": [0], **COUNTED}
+    suite = {"pipelines": ["toy_blur"], "agents": agents(tmp_path, "Measures"), **COUNTED}
     with RayNodes() as nodes:
         nodes.add(num_cpus=1)
         status, said = ended(on_ray(nodes.environment(), tmp_path, **suite))

@@ -44,7 +44,7 @@ REASONS = {
 def wrong(folder: Path, *whats: str) -> dict[str, Any]:
     (folder / "mine.py").write_text(AGENT)
     agents = {what: {"agent": f"{folder}/mine.py:Wrong", "parameters": {"what": what}} for what in whats}
-    return {"agents": SUITE["agents"] | agents, "seeds": [0], "budgets": [{"evaluations": 50}]}
+    return {"agents": SUITE["agents"] | agents, "budgets": [{"evaluations": 50}]}
 
 
 @pytest.mark.parametrize("pipeline", ["toy_blur", "transform/16"])
@@ -62,7 +62,7 @@ def test_a_plan_that_is_none_is_a_failure_of_its_cell(pipeline: str, tmp_path: P
     ("name", "value"), [("cost", float("nan")), ("cost", 0), ("evaluations", -3), ("seconds", -1.0)]
 )
 def test_results_with_impossible_numbers_are_damaged(name: str, value: float, tmp_path: Path) -> None:
-    run = run_suite(tmp_path, pipelines=["toy_blur"], seeds=[0])
+    run = run_suite(tmp_path, pipelines=["toy_blur"])
     path = next(run.glob("cells/*random*.json"))
     cell = json.loads(path.read_text())
     path.write_text(json.dumps(cell | {"plan": cell["plan"] | {name: value}}))
@@ -73,7 +73,7 @@ def test_results_with_impossible_numbers_are_damaged(name: str, value: float, tm
 
 
 def test_budgets_in_units_of_the_baseline_follow_it(tmp_path: Path) -> None:
-    run = run_suite(tmp_path, pipelines=["toy_blur"], seeds=[0])
+    run = run_suite(tmp_path, pipelines=["toy_blur"])
     command = ["bench", tmp_path / "toys.yaml", "--output", run]
     before = {name: file["budget"] for name, file in cell_files(run).items()}
     (baseline,) = run.glob("cells/*beam*")

@@ -148,7 +148,7 @@ def test_costs_by_other_weights_than_the_baselines_are_not_compared(tmp_path: Pa
     save_weights(make_weights(tensors), tmp_path / "other.weights")
     beam = {"agent": "BeamSearch", "parameters": {"beam_size": 2}}
     other = {"agent": "BeamSearch", "parameters": {"beam_size": 2, "weights": str(tmp_path / "other.weights")}}
-    suite = {"pipelines": ["toy_blur"], "seeds": [0], "budgets": None}
+    suite = {"pipelines": ["toy_blur"], "budgets": None}
     run = run_suite(tmp_path, agents={"beam": beam, "other": other}, **suite)
     (found,) = groups_of(Run(run))
     assert (found.cost_ratios("other"), found.has_no_costs("other"), found.has_no_costs("beam")) == ({}, True, False)

@@ -11,7 +11,7 @@ import pytest
 from benchmarks_for_tests import halidegym, run_suite
 from halidegym.evaluation.benchmark.leaderboard import leaderboard
 
-SMALL = {"pipelines": ["toy_scan"], "seeds": [0], "budgets": [{"evaluations": 20}]}
+SMALL = {"pipelines": ["toy_scan"], "budgets": [{"evaluations": 20}]}
 
 
 def agents(**parameters: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from halidegym.evaluation.benchmark.run import Run
 
 SETTINGS = {
     "title": "Toys & <others>",
+    "seeds": [0, 1],
     "budgets": [{"evaluations": 50}, {"baseline_seconds": 1}],
     "agents": SUITE["agents"]
     | {
@@ -143,7 +144,7 @@ def test_the_page_holds_everything_itself(report: Path) -> None:
 def test_plots_show_names_as_they_are(tmp_path: Path) -> None:
     """Neither as formulas, nor left out of legends, nor with a warning for each letter that this machine has no font for."""
     names = [r"a $\frac{$", "_own", "\N{CJK UNIFIED IDEOGRAPH-4E94}"]
-    changes = {"pipelines": ["toy_scan"], "seeds": [0], "budgets": [{"evaluations": 20}]}
+    changes = {"pipelines": ["toy_scan"], "budgets": [{"evaluations": 20}]}
     run = run_suite(tmp_path, baseline=names[0], agents=dict.fromkeys(names, "RandomSearch"), **changes)
     result = halidegym("report", run)
     assert result.exit_code == 0, result.exception

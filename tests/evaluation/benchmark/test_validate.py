@@ -33,8 +33,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_true_run_is_valid(run: Path, tmp_path: Path) -> None:
     result = halidegym("validate", run, "--submission", tmp_path / "mine.zip")
     assert result.exit_code == 0, result.output
-    assert "3 replayed, 2 believed, 0 failed, 0 false" in result.output
-    assert "4 replayed, 1 believed" in halidegym("validate", tmp_path / "mine.zip", "--again").output
+    assert "2 replayed, 2 believed, 0 failed, 0 false" in result.output
+    assert "3 replayed, 1 believed" in halidegym("validate", tmp_path / "mine.zip", "--again").output
 
 
 def change(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -89,7 +89,7 @@ def test_what_was_changed_in_a_cell_is_found(
 ) -> None:
     copy = tmp_path / "run"
     shutil.copytree(run, copy)
-    name = next(name for name in cell_files(copy) if "random-1" in name)
+    name = next(name for name in cell_files(copy) if "random-0" in name)
     path = copy / "cells" / name
     document = json.loads(path.read_text())
     tamper(document)
@@ -162,7 +162,7 @@ def test_no_code_of_agents_within_agents_is_run(tmp_path: Path) -> None:
     for _ in range(2):
         result = halidegym("validate", run)
         assert result.exit_code == 0, result.output
-        assert "5 replayed, 0 believed, 0 failed, 0 false" in result.output
+        assert "3 replayed, 0 believed, 0 failed, 0 false" in result.output
         assert not source.with_suffix(".imported").exists()
         source.unlink(missing_ok=True)
 
@@ -172,7 +172,7 @@ def test_cells_that_failed_are_no_false_claims_where_their_pipeline_cannot_be_bu
     source.write_text(
         "import halide as hl\n\ndef no_estimates():\n    f = hl.Func('f')\n    f[hl.Var('x')] = 1\n    return f\n"
     )
-    run = run_suite(tmp_path, budgets=BUDGETS, pipelines=["toy_scan", f"{source}:no_estimates"], seeds=[0])
+    run = run_suite(tmp_path, budgets=BUDGETS, pipelines=["toy_scan", f"{source}:no_estimates"])
     result = halidegym("validate", run, "--submission", tmp_path / "mine.zip")
     assert result.exit_code == 0, result.output
     assert "2 replayed, 0 believed, 2 failed, 0 false" in result.output
