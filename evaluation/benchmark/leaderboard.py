@@ -14,6 +14,7 @@ from halidegym.evaluation.benchmark.report.groups import groups_of
 from halidegym.evaluation.benchmark.report.statistics import Summary, summaries
 from halidegym.evaluation.benchmark.run import Run
 from halidegym.evaluation.benchmark.validation import validate
+from halidegym.native._core import FormatError
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,17 @@ class Board:
 
 @dataclass(frozen=True)
 class Refused:
-    """A run that is not in the tables, and why."""
+    """A run that is not in the tables.
+
+    Attributes:
+        run: as in `Entry`.
+        reason: why.
+        is_damaged: whether it could not be read, so that nothing is known of its results.
+    """
 
     run: str
     reason: str
+    is_damaged: bool = False
 
 
 def leaderboard(
@@ -65,16 +73,17 @@ def leaderboard(
         paths: of folders and submissions; one that is given twice counts once.
         own_pipelines: see `validate`; without it, runs with such pipelines are refused.
         on_run: called with the name of each that is begun.
-
-    Raises:
-        FormatError: one is no run, or damaged.
     """
     boards: dict[str, tuple[str, Machine, list[Entry]]] = {}
     refused = []
     for path, name in _names(paths).items():
         on_run(name)
-        run = Run(path)
-        reason = _why_not(run, own_pipelines)
+        try:
+            run = Run(path)
+            reason = _why_not(run, own_pipelines)
+        except FormatError as error:
+            refused.append(Refused(name, str(error), is_damaged=True))
+            continue
         if reason:
             refused.append(Refused(name, reason))
             continue

@@ -28,10 +28,10 @@ def leaderboard_command(runs: tuple[Path, ...], own_pipelines: bool) -> None:
     """Compare the agents of several RUNs: folders of `halidegym bench`, or submissions, one file each.
 
     `halidegym validate RUN --submission mine.zip` writes such a file. Each run is validated first, and left out if
-    something in it is false or missing. Runs of the same suite with the same baseline on the same machine are in one table,
-    by the speed of their schedules, then by cost. Ratios are relative to the baseline of the same run, above 1 where an
-    agent is better, with an interval of 95 % over pipelines and seeds. No code of the runs is executed without
-    --own-pipelines.
+    something in it is false, missing or damaged. The exit status is 2 if one is damaged, else 1 if none is left. Runs of
+    the same suite with the same baseline on the same machine are in one table, by the speed of their schedules, then by
+    cost. Ratios are relative to the baseline of the same run, above 1 where an agent is better, with an interval of 95 %
+    over pipelines and seeds. No code of the runs is executed without --own-pipelines.
     """
     from halidegym.evaluation.benchmark.leaderboard import leaderboard
 
@@ -42,6 +42,8 @@ def leaderboard_command(runs: tuple[Path, ...], own_pipelines: bool) -> None:
         console.print(_table(board))
     for each in refused:
         console.print(f"{each.run} is left out: {each.reason}", markup=False, soft_wrap=True)
+    if any(each.is_damaged for each in refused):
+        raise SystemExit(2)
     if not boards:
         raise SystemExit(1)
 

@@ -42,6 +42,19 @@ def test_runs_with_another_baseline_are_in_another_table(run: Path, tmp_path: Pa
     assert (len(boards), refused) == (2, [])
 
 
+def test_a_damaged_run_is_left_out_and_the_others_are_shown(run: Path, tmp_path: Path) -> None:
+    for name in ("cut", "no-run", "whole"):
+        shutil.copytree(run, tmp_path / name)
+    cell = next((tmp_path / "cut/cells").glob("*random*.json"))
+    cell.write_bytes(cell.read_bytes()[:-100])
+    (tmp_path / "no-run/run.json").unlink()
+    result = halidegym("leaderboard", *(tmp_path / name for name in ("cut", "no-run", "whole")))
+    assert result.exit_code == 2, result.output
+    assert " whole " in result.output
+    assert f"cut is left out: {cell} is no result of a cell, or damaged" in result.output
+    assert f"no-run is left out: {tmp_path}/no-run is no run" in result.output
+
+
 OWN_PIPELINE = """
 import halide as hl
 
