@@ -10,6 +10,7 @@ import importlib.metadata
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -207,7 +208,7 @@ def _files(path: Path) -> dict[str, bytes]:
                 if member.file_size > _LONGEST_FILE:
                     raise FormatError(f"{path} is no submission: {member.filename} is too large")
             return {member.filename: archive.read(member) for member in archive.infolist()}
-    except (OSError, zipfile.BadZipFile, RuntimeError) as error:
+    except (OSError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
         raise FormatError(
             f"Cannot read a run from {path}: {error}. Give a folder or a file of `halidegym bench`"
         ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,17 @@ def test_a_damaged_run_is_left_out_and_the_others_are_shown(run: Path, tmp_path:
     assert " whole " in result.output
     assert f"cut is left out: {cell} is no result of a cell, or damaged" in result.output
     assert f"no-run is left out: {tmp_path}/no-run is no run" in result.output
+
+
+def test_a_submission_whose_bytes_were_changed_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "changed.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("run.json", "{}")
+    data = bytearray(path.read_bytes())
+    data[30 + len("run.json")] = 0b111  # of the compressed bytes the first: a kind of block that deflate does not have
+    path.write_bytes(data)
+    result = halidegym("leaderboard", path)
+    assert (result.exit_code, "Cannot read a run from" in result.output) == (2, True), result.output
 
 
 OWN_PIPELINE = """
