@@ -12,7 +12,7 @@ import pydantic
 from halidegym.envs import pipelines
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.sources import load_problem
-from halidegym.evaluation.arguments.agent import load_agent
+from halidegym.evaluation.arguments.agent import check_files, load_agent
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.native._core import Error, InvalidParameter
 from halidegym.training.settings import Settings, load_settings
@@ -244,14 +244,15 @@ def with_more_agents(suite: Suite, texts: Sequence[str]) -> Suite:
 
 
 def check_names(suite: Suite) -> None:
-    """Check that there are the agents, pipelines and target of a suite that is to be run here; makes the agents.
+    """Check that there are the agents, with their weights and policies, the pipelines and the target of a suite that is to
+    be run here; makes the agents.
 
     Raises:
         InvalidParameter: one is missing.
     """
     for name, settings in suite.agents.items():
         try:
-            load_agent(settings.agent, settings.parameters, settings.preset)
+            check_files(load_agent(settings.agent, settings.parameters, settings.preset))
         except Error as error:
             raise InvalidParameter(f"agents.{name}: {error}") from error
     for pipeline in suite.pipelines:

@@ -233,6 +233,16 @@ def test_budgets_do_not_replace_an_own_end(tmp_path: Path) -> None:
         (baseline(agent="Greedy", preset="x"), "has no presets"),
         (baseline(agent="none.py:A"), "There is no file none.py"),
         (baseline(agent="json:dumps"), "json:dumps is no agent"),
+        (baseline(agent="Autotune", parameters={"weights": "no"}), "agents.beam: Cannot read cost model weights from"),
+        (baseline(agent="reference.Adams2019", parameters={"weights_path": "no"}), "Cannot read cost model weights"),
+        (baseline(agent="PolicyAgent", parameters={"policy": "none.npz"}), "There is no policy 'none.npz'"),
+        (
+            baseline(
+                agent="IteratedSearch",
+                parameters={"agent": {"agent": "RandomSearch", "parameters": {"weights": "no"}}},
+            ),
+            "Cannot read cost model weights",
+        ),
         ({"agents": {"beam": "BeamSearch"}}, "give beam budgets: []"),
         ({"baseline": "bean"}, "baseline 'bean' is none of the agents beam, random"),
         ({"pipelines": ["toy_blurr"]}, "There is no pipeline 'toy_blurr'"),
