@@ -13,7 +13,7 @@ from rich.table import Table
 from halidegym.envs.pipelines import generated
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
-from halidegym.evaluation.output.plots import check_plot_file, new_figure
+from halidegym.evaluation.output.plots import check_plot_file, new_figure, save_figure
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.distribution import Facts, families, quantiles, survey
 
@@ -101,4 +101,4 @@ def _draw(suite: str, surveyed: Sequence[Facts], path: Path) -> None:
         ordered = counts.most_common()
         axis.barh([str(key) for key, _ in ordered][::-1], [count for _, count in ordered][::-1])
         axis.set_xlabel(f"Funcs by {label}")
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)

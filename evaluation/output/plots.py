@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from halidegym.envs.processes.files import write_atomically
 from halidegym.native._core import Error, InvalidParameter
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def save_svg(figure: Figure, path: Path) -> None:
     """Write a figure as SVG, the same bytes for the same drawing, and make its folder.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: the file cannot be written; what was there stays.
     """
     import matplotlib as mpl
 
@@ -58,4 +60,20 @@ def save_svg(figure: Figure, path: Path) -> None:
     with mpl.rc_context({"svg.hashsalt": "halidegym", "svg.fonttype": "none"}), warnings.catch_warnings():
         # Text stays text, which is shown in whatever font the reader has.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        figure.savefig(path, format="svg", metadata={"Date": None})
+        save_figure(figure, path, metadata={"Date": None})
+
+
+def save_figure(figure: Figure, path: Path, **options: Any) -> None:
+    """Write a figure in the format that the file's ending names, as a whole or not at all.
+
+    Args:
+        figure: to write.
+        path: of the file.
+        options: of `Figure.savefig`.
+
+    Raises:
+        OSError: the file cannot be written; what was there stays.
+    """
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:].lower(), **options)
+    write_atomically(path, drawn.getvalue())

@@ -11,6 +11,7 @@ from pathlib import Path
 from halidegym.agents.planners.exhaustive import ExhaustiveSearch
 from halidegym.envs.pipelines import toys
 from halidegym.envs.pipelines.toys import Optimum
+from halidegym.envs.processes.files import write_atomically
 from halidegym.native._core import InternalError
 
 
@@ -40,7 +41,11 @@ def prove_optimum(name: str) -> Optimum:
 
 
 def write_optima(optima: Mapping[str, Optimum], path: Path = toys.OPTIMA_FILE) -> None:
-    """Write optima as JSON, for people to read as well: costs exact, one line a level of the loop nest."""
+    """Write optima as JSON, for people to read as well: costs exact, one line a level of the loop nest.
+
+    Raises:
+        OSError: the file cannot be written; what was there stays.
+    """
     document = {
         "kind": "halidegym optima",
         "target": toys.TARGET,
@@ -51,4 +56,4 @@ def write_optima(optima: Mapping[str, Optimum], path: Path = toys.OPTIMA_FILE) -
     numbers_in_one_line = re.sub(
         r"\[[\d\s,]+\]", lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text
     )
-    path.write_text(numbers_in_one_line + "\n", encoding="utf-8")
+    write_atomically(path, f"{numbers_in_one_line}\n".encode())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import resource
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from disks_for_tests import full_disk
 from halidegym.envs.pipelines import toys
 from halidegym.evaluation.cli import main
 from halidegym.evaluation.output.pages import marked_table, table_files, with_tables, write_table
@@ -61,17 +59,6 @@ def test_a_file_that_is_no_text_is_refused_by_name(name: str, page: Path) -> Non
     (page.parent / name).write_bytes(b"\xff\xfe")
     result = CliRunner().invoke(main, ["tables", str(page)])
     assert (result.exit_code, f"{name} is no text in UTF-8" in result.output.replace("\n", "")) == (2, True)
-
-
-@contextlib.contextmanager
-def full_disk() -> Iterator[None]:
-    """No file may grow beyond a few bytes, as if there were no more room."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (8, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_full_disk_costs_neither_a_page_nor_a_table(page: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from disks_for_tests import full_disk
 from halidegym.envs.pipelines import toys
 from halidegym.evaluation.cli import main
 from halidegym.evaluation.commands import optima as optima_command
@@ -23,6 +24,14 @@ def test_the_record_is_written_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "optima.json"
     write_optima(toys.read_optima(), path)
     assert path.read_bytes() == toys.OPTIMA_FILE.read_bytes()
+    assert toys.read_optima(path) == toys.read_optima()
+
+
+def test_a_full_disk_does_not_cost_the_record(tmp_path: Path) -> None:
+    path = tmp_path / "optima.json"
+    path.write_bytes(toys.OPTIMA_FILE.read_bytes())
+    with full_disk(), pytest.raises(OSError, match=r"optima\.json"):
+        write_optima({}, path)
     assert toys.read_optima(path) == toys.read_optima()
 
 
