@@ -12,7 +12,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options
+from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, check_name, load_problem, with_pipeline_help
 from halidegym.evaluation.output.pages import write_table
@@ -47,7 +47,8 @@ def cost_model_beams(
     """Search by a beam with the shipped weights and with trained ones, and time both winners in turns.
 
     On one thread, for --parallelism 1, seconds are those in which the core worked. The file ends with geometric means, also
-    of a choice by the clock between both winners.
+    of a choice by the clock between both winners. A pipeline that fails is named and left out; if all do, the exit status
+    is 2.
     """
     load_weights(weights)
     for name in names:
@@ -70,6 +71,8 @@ def cost_model_beams(
             _COLUMNS,
             [*rows, *((what, "", "", str(geometric_mean(of, resamples=10_000))) for what, of in means)],
         )
+    if not rows:
+        raise Failure("None of the pipelines could be timed; what is above says why.")
 
 
 def _seconds(

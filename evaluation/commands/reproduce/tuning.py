@@ -12,7 +12,7 @@ from halidegym.agents.budget import Budget
 from halidegym.agents.tuner.autotune import Autotune
 from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.processes.isolated import run_isolated
-from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options
+from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, check_name, load_problem
 from halidegym.evaluation.output.pages import write_table
@@ -65,7 +65,8 @@ def tuning(
     """Tune pipelines by run time, and compare with Halide's default autoscheduler.
 
     In the end the winners and Adams2019's own schedule take turns. A PIPELINE is as for `halidegym schedule`; by default,
-    the thirteen benchmarks of which the times of an expert and of Adams2019 are known.
+    the thirteen benchmarks of which the times of an expert and of Adams2019 are known. One that fails is named and left
+    out; if all do, the exit status is 2.
     """
     budget = Budget(seconds=_SECONDS if seconds is measurements is None else seconds, measurements=measurements)
     check_seed(seed)
@@ -87,6 +88,8 @@ def tuning(
         write_table(output, _HEADER, [*rows, *_means(list(done.values()))])
         if curves is not None:
             write_atomically(curves, ("\n".join(steps) + "\n").encode())
+    if not done:
+        raise Failure("None of the pipelines could be tuned; what is above says why.")
 
 
 def _cells(found: Tuned, expert: float) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks_for_tests import halidegym
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.native._core import Error
 from halidegym.native.weights import builtin_weights, save_weights
 
 
@@ -38,4 +40,24 @@ def test_bad_input_is_refused_before_anything_is_run(
     result = halidegym("reproduce", *arguments)
     assert result.exit_code == 2, result.output
     assert message in " ".join(result.output.split())
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"), [(["tuning"], "tune_and_compare"), (["cost-model-beams", "--weights", "w"], "_seconds")]
+)
+def test_if_every_pipeline_fails_so_does_the_experiment(
+    arguments: list[str], part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(problem: SchedulingProblem, *_: object, **__: object) -> None:
+        raise Error(f"{problem.name} cannot be timed")
+
+    monkeypatch.chdir(tmp_path)
+    save_weights(builtin_weights(), "w")
+    command = import_module(f"halidegym.evaluation.commands.reproduce.{arguments[0].replace('-', '_')}")
+    monkeypatch.setattr(command, part, fails)
+    result = halidegym("reproduce", *arguments, "toy_scan", "toy_blur", "--output", "out")
+    assert result.exit_code == 2, result.output
+    assert "toy_blur: toy_blur cannot be timed" in result.stderr
+    assert "None of the pipelines could be" in result.stderr
     assert not (tmp_path / "out").exists()
