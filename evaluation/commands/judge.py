@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +14,12 @@ from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.judged import allow_other_machine_option, judged_cells, judged_table, measured_argument
 from halidegym.evaluation.output.pages import write_table
+from halidegym.native._core import InvalidParameter
 from halidegym.native.weights import builtin_weights, load_weights
+
+if TYPE_CHECKING:
+    from halidegym.envs.timing.measured_schedule import MeasuredSchedule
+    from halidegym.training.measured.collection import MeasuredCollection
 
 _SPLITS = {"train": "train", "validation": "validation", "test": "test", "named": ""}
 
@@ -58,7 +65,7 @@ def judge_command(
     called = {str(file) if names.count(file.name) > 1 else file.name: load_weights(file) for file in files}
     models = {"shipped": builtin_weights(), **called}
     collection = MeasuredCollection.load(data, allow_other_machine=allow_other_machine)
-    schedules = [measured for name in split for measured in collection.at_least(1, split=_SPLITS[name]).ran]
+    schedules = _of_splits(collection, split)
     for count in own:
         groups_to_judge(schedules, count)  # what is not to be had is said before anything is judged
     console = output_console()
@@ -77,3 +84,19 @@ def judge_command(
         rows += judged_cells(after)
     if output is not None:
         write_table(output, COLUMNS, rows)
+
+
+def _of_splits(collection: MeasuredCollection, names: Sequence[str]) -> list[MeasuredSchedule]:
+    """The schedules that ran, of splits by their names on the command line.
+
+    Raises:
+        InvalidParameter: there are none of one of them.
+    """
+    there = [name for name, split in _SPLITS.items() if collection.split(split).ran]
+    missing = [name for name in names if name not in there]
+    if there and missing:
+        raise InvalidParameter(
+            f"There are no run times of --split {missing[0]} to judge by, but some of {', '.join(there)}; give "
+            f"--split {there[0]}"
+        )
+    return [measured for name in names for measured in collection.at_least(1, split=_SPLITS[name]).ran]

@@ -25,6 +25,7 @@ FEATURES = 3
 
 _KIND, _VERSION = "halidegym measured schedules", 1
 _METADATA = b"halidegym"
+_MAGIC = b"PAR1"  # what Parquet files begin with
 
 _LISTS: dict[str, Any] = {
     "actions": np.int32,
@@ -77,6 +78,11 @@ def from_bytes(data: bytes) -> tuple[Machine, list[MeasuredSchedule], dict[str, 
         FormatError: it is cut short, damaged, of another version, of other features, or something else altogether; or a
             schedule has no run time although it ran.
     """
+    if not _MAGIC.startswith(data[: len(_MAGIC)]):
+        raise FormatError(
+            "it is no Parquet file. Give what `halidegym collect` wrote; .sample files are gathered by "
+            "`halidegym samples read`"
+        )
     try:
         # In this thread alone: others of pyarrow's may let go of the bytes, an object of Python, while the process ends,
         # which then aborts. `read_table` starts one whatever it is told.

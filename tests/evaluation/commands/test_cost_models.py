@@ -168,3 +168,16 @@ def test_data_that_cannot_be_learned_from_end_with_status_2(data: Path, tmp_path
     assert halidegym("judge", elsewhere, "--allow-other-machine").exit_code == 0
     result = halidegym("judge", data, "--own", "20")
     assert result.exit_code == 2 and "No pipeline has 25 good schedules" in result.output
+
+
+def test_samples_of_halides_tools_are_gathered_first_and_judged_as_named(data: Path, tmp_path: Path) -> None:
+    assert halidegym("samples", "write", data, tmp_path).exit_code == 0
+    samples = sorted(tmp_path.glob("*.sample"))
+    result = halidegym("judge", samples[0])
+    assert result.exit_code == 2 and "gathered by `halidegym samples read`" in result.output, result.output
+    gathered = tmp_path / "gathered.parquet"
+    assert halidegym("samples", "read", *samples, "-o", gathered).exit_code == 0
+    result = halidegym("judge", gathered)
+    assert result.exit_code == 2 and "Collect" not in result.output, result.output
+    assert "no run times of --split validation to judge by, but some of named; give --split named" in result.output
+    assert halidegym("judge", gathered, "--split", "named").exit_code == 0
