@@ -66,7 +66,7 @@ def judge_command(
     models = {"shipped": builtin_weights(), **called}
     collection = MeasuredCollection.load(data, allow_other_machine=allow_other_machine)
     schedules = _of_splits(collection, split)
-    for count in own:
+    for count in (0, *own):
         groups_to_judge(schedules, count)  # what is not to be had is said before anything is judged
     console = output_console()
     compared = [

@@ -53,9 +53,9 @@ def groups_to_judge(schedules: Sequence[MeasuredSchedule], count: int) -> list[N
     """
     groups = [group for group in good_groups(schedules) if len(group) >= count + FEWEST]
     if not groups:
+        purpose, remedy = (f", of which {count} could be learned from", ", or learn from fewer") if count else ("", "")
         raise InvalidParameter(
-            f"No pipeline has {count + FEWEST} good schedules that ran, of which {count} could be learned from; "
-            f"collect more of a pipeline, or learn from fewer"
+            f"No pipeline has {count + FEWEST} good schedules that ran{purpose}; collect more of a pipeline{remedy}"
         )
     return groups
 

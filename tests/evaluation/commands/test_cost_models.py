@@ -181,3 +181,11 @@ def test_samples_of_halides_tools_are_gathered_first_and_judged_as_named(data: P
     assert result.exit_code == 2 and "Collect" not in result.output, result.output
     assert "no run times of --split validation to judge by, but some of named; give --split named" in result.output
     assert halidegym("judge", gathered, "--split", "named").exit_code == 0
+
+
+def test_too_few_schedules_to_judge_by_are_refused(tmp_path: Path) -> None:
+    few = tmp_path / "few.parquet"
+    MeasuredCollection(this_machine(), tuple(pipelines(0, 1)[:4])).save(few)
+    result = halidegym("judge", few, "--split", "train")
+    assert result.exit_code == 2, result.output
+    assert "No pipeline has 5 good schedules that ran; collect more of a pipeline" in result.output
