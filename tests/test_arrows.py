@@ -15,7 +15,11 @@ from arrows import File
 
 ROOT = Path(__file__).parents[1]
 DRAWINGS = arrows.read_drawings((ROOT / "docs/architecture.md").read_text())
-IMPORTS = arrows.read_imports(ROOT)
+
+
+@pytest.fixture(scope="module")
+def imports() -> arrows.Imports:
+    return arrows.read_imports(ROOT)
 
 
 def test_the_house_and_its_rooms_are_drawn() -> None:
@@ -23,23 +27,23 @@ def test_the_house_and_its_rooms_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("folder", DRAWINGS)
-def test_imports_follow_the_arrows(folder: str) -> None:
-    assert arrows.against_the_arrows(folder, DRAWINGS[folder], IMPORTS) == []
+def test_imports_follow_the_arrows(folder: str, imports: arrows.Imports) -> None:
+    assert arrows.against_the_arrows(folder, DRAWINGS[folder], imports) == []
 
 
 @pytest.mark.parametrize("folder", DRAWINGS)
-def test_what_is_drawn_exists(folder: str) -> None:
-    assert arrows.unused_names(folder, DRAWINGS[folder], IMPORTS) == set()
+def test_what_is_drawn_exists(folder: str, imports: arrows.Imports) -> None:
+    assert arrows.unused_names(folder, DRAWINGS[folder], imports) == set()
 
 
-def test_no_files_import_each_other_in_a_circle() -> None:
-    assert arrows.circle(IMPORTS) == []
+def test_no_files_import_each_other_in_a_circle(imports: arrows.Imports) -> None:
+    assert arrows.circle(imports) == []
 
 
-def test_headers_of_halide_are_included_in_their_room_alone() -> None:
+def test_headers_of_halide_are_included_in_their_room_alone(imports: arrows.Imports) -> None:
     including = {
         file
-        for file in IMPORTS
+        for file in imports
         if file.suffix in (".h", ".cpp") and re.search(r'#\s*include [<"]Halide\.h', (ROOT / file).read_text())
     }
     outside = {file for file in including if file.parts[1] != "halide"}

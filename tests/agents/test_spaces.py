@@ -103,7 +103,7 @@ class Deep:
 
 
 def test_depth_is_no_matter_of_the_stack() -> None:
-    assert len(ExhaustiveSearch().solve(Deep()).actions) == 100_000
+    assert len(ExhaustiveSearch().solve(Deep(), evaluations=1).actions) == 100_000
 
 
 def test_budgets_hold_for_spaces() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,16 @@ def test_a_plan_that_is_none_is_a_failure_of_its_cell(pipeline: str, tmp_path: P
     assert f"3 replayed, 0 believed, {len(reasons)} failed, 0 false" in halidegym("validate", run).output
 
 
+@pytest.fixture(scope="module")
+def true_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_suite(tmp_path_factory.mktemp("cells"), pipelines=["toy_blur"])
+
+
 @pytest.mark.parametrize(
     ("name", "value"), [("cost", float("nan")), ("cost", 0), ("evaluations", -3), ("seconds", -1.0)]
 )
-def test_results_with_impossible_numbers_are_damaged(name: str, value: float, tmp_path: Path) -> None:
-    run = run_suite(tmp_path, pipelines=["toy_blur"])
+def test_results_with_impossible_numbers_are_damaged(name: str, value: float, true_run: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(true_run, tmp_path / "run"))
     path = next(run.glob("cells/*random*.json"))
     cell = json.loads(path.read_text())
     path.write_text(json.dumps(cell | {"plan": cell["plan"] | {name: value}}))
