@@ -19,7 +19,15 @@ from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
-from halidegym.native.checks import check_at_least, check_given, check_number, check_positive, check_present, shown
+from halidegym.native.checks import (
+    check_at_least,
+    check_given,
+    check_number,
+    check_positive,
+    check_present,
+    checked_path,
+    shown,
+)
 from halidegym.native.fields import checked_fields
 
 _KIND, _VERSION = "halidegym plan", 5
@@ -169,18 +177,19 @@ class Plan:
         """Write the plan as a JSON file.
 
         Raises:
-            InvalidParameter: see `checked_document`.
+            InvalidParameter: see `checked_document`; or `path` is none.
             OSError: it cannot be written; what was there stays.
         """
+        path = checked_path("path", path)
         document = self.checked_document(self.schedule.problem)
-        write_atomically(Path(path), (json.dumps(document, indent=1) + "\n").encode())
+        write_atomically(path, (json.dumps(document, indent=1) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | Path, problem: SchedulingProblem) -> Plan:
         """Read a plan of a problem from a file; see `from_document`.
 
         Raises:
-            FormatError, InvalidParameter: see `from_document`.
+            FormatError, InvalidParameter: see `from_document`; or `path` is none.
         """
         return cls.from_document(_read(path), problem, str(path))
 
@@ -279,6 +288,7 @@ def recorded_fingerprint(path: str | Path) -> Fingerprint:
 
     Raises:
         FormatError: the file is no plan, or a damaged one.
+        InvalidParameter: `path` is none.
     """
     return _fingerprint(str(path), _current(_read(path), str(path)))
 
@@ -291,8 +301,9 @@ def _fingerprint(path: str, document: dict[str, Any]) -> Fingerprint:
 
 
 def _read(path: str | Path) -> Any:
+    file = checked_path("path", path)
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise FormatError(f"Cannot read the plan {path}: {error.strerror}. Check the path") from error
     except (ValueError, RecursionError) as error:

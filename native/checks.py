@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 import reprlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, TypeGuard
 
 from halidegym.native._core import InvalidParameter
@@ -128,6 +130,17 @@ def check_given(kind: type, **parameters: object) -> None:
         if value is None:
             raise InvalidParameter(f"{name} is None; give a {kind.__name__}")
     check_kind(kind, **parameters)
+
+
+def checked_path(name: str, path: object) -> Path:
+    """Return a path that may be given as text.
+
+    Raises:
+        InvalidParameter: it is no path.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidParameter(f"{name}={shown(path)} is no path; give a str or a pathlib.Path")
+    return Path(path)
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.native._core import FormatError, InvalidParameter, Weights
+from halidegym.native.checks import checked_path
 
 #: Where the reference keeps its shared library inside the ``halide`` package.
 PLUGIN = "lib64/libautoschedule_adams2019.so"
@@ -56,9 +57,10 @@ def load_weights(path: str | Path) -> Weights:
     """Read a ``.weights`` file, as written by :func:`save_weights` or Halide's ``adams2019_retrain_cost_model``.
 
     Raises:
+        InvalidParameter: `path` is none.
         FormatError: the file cannot be read, is truncated, or belongs to another network or feature version.
     """
-    path = Path(path).resolve()
+    path = checked_path("path", path).resolve()
     try:
         return _load(path, path.stat().st_mtime_ns)
     except OSError as error:
@@ -82,8 +84,13 @@ def resolve_weights(weights: Weights | str | Path | None) -> Weights:
 
 
 def save_weights(weights: Weights, path: str | Path) -> None:
-    """Write a ``.weights`` file that Halide's Adams2019 autoscheduler and its tools read too."""
-    Path(path).write_bytes(weights.to_bytes())
+    """Write a ``.weights`` file that Halide's Adams2019 autoscheduler and its tools read too.
+
+    Raises:
+        InvalidParameter: `path` is none.
+        OSError: the file cannot be written.
+    """
+    checked_path("path", path).write_bytes(weights.to_bytes())
 
 
 def make_weights(tensors: Mapping[str, NDArray[np.float32]]) -> Weights:

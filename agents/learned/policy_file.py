@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.envs.processes.files import write_atomically
 from halidegym.native._core import FormatError, InvalidParameter, PolicyNetwork
+from halidegym.native.checks import checked_path
 from halidegym.native.fields import checked_fields
 
 #: Of the file's layout.
@@ -71,6 +72,7 @@ class PolicyFile:
         """Write the file in one step.
 
         Raises:
+            InvalidParameter: `path` is none.
             OSError: it cannot be written.
         """
         metadata = {
@@ -84,18 +86,20 @@ class PolicyFile:
         contents: dict[str, Any] = {_METADATA: np.frombuffer(text, np.uint8), **self.arrays}
         file = io.BytesIO()
         np.savez_compressed(file, **contents)
-        write_atomically(Path(path), file.getvalue())
+        write_atomically(checked_path("path", path), file.getvalue())
 
 
 def load_policy_file(path: str | Path) -> PolicyFile:
     """Read a policy from the file that :meth:`PolicyFile.save` wrote.
 
     Raises:
+        InvalidParameter: `path` is none.
         FormatError: the file cannot be read, is truncated or of another kind or version, its weights are missing, of
             other shapes or not finite, or it was trained for other observations.
     """
+    source = checked_path("path", path)
     try:
-        with Path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
+        with source.open("rb") as file, zipfile.ZipFile(file) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
             if size > _MAX_BYTES:
                 raise FormatError(f"{path} would unpack to {size} bytes, which no policy has; check the path")

@@ -14,7 +14,7 @@ import halide as hl
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
-from halidegym.native.checks import INT32_MAX, check_at_least, check_kind
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, checked_path
 
 PipelineLike: TypeAlias = (
     hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
@@ -241,9 +241,10 @@ class SchedulingProblem:
 
         Raises:
             UnsupportedPipeline: a region of the pipeline has bounds that only Halide can evaluate.
+            InvalidParameter: `path` is none.
             OSError: the file cannot be written.
         """
-        Path(path).write_bytes(self.to_bytes())
+        checked_path("path", path).write_bytes(self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SchedulingProblem:
@@ -251,10 +252,11 @@ class SchedulingProblem:
 
         Raises:
             FormatError: the file is truncated, damaged, of another version, or something else altogether.
+            InvalidParameter: `path` is none.
             OSError: the file cannot be read.
         """
         try:
-            return cls.from_bytes(Path(path).read_bytes())
+            return cls.from_bytes(checked_path("path", path).read_bytes())
         except _core.FormatError as error:
             raise _core.FormatError(f"{os.fspath(path)}: {error}") from error
 

@@ -9,14 +9,13 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.native._core import Error, FormatError, InvalidParameter
-from halidegym.native.checks import shown
+from halidegym.native.checks import checked_path, shown
 from halidegym.native.fields import checked_fields
 
 _VERSION = 1
@@ -106,9 +105,7 @@ class TimingDatabase:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
-        if not isinstance(path, str | os.PathLike):
-            raise InvalidParameter(f"database={shown(path)} is no path; give that of a file")
-        self.path = Path(path)
+        self.path = checked_path("database", path)
         with self._explained():
             self._connection = sqlite3.connect(
                 f"{self.path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}",
@@ -216,26 +213,28 @@ class TimingDatabase:
         """Write all measurements as JSON lines; return how many.
 
         Raises:
+            InvalidParameter: `path` is none.
             DatabaseError: the database cannot be read.
             FormatError: a measurement is damaged.
             OSError: the file cannot be written. Whatever the error, what was there stays.
         """
         rows = [dict(zip(_COLUMNS, _row(record), strict=True)) for record in self.records()]
         lines = [json.dumps({**row, "result": json.loads(row["result"])}) + "\n" for row in rows]
-        write_atomically(Path(path), "".join(lines).encode())
+        write_atomically(checked_path("path", path), "".join(lines).encode())
         return len(lines)
 
     def import_(self, path: str | os.PathLike[str]) -> int:
         """Append the measurements of a file that `export` wrote, but for those that are there; return how many.
 
         Raises:
+            InvalidParameter: `path` is none.
             DatabaseError: they cannot be written; none was.
             FormatError: a line is no measurement; none was appended.
             OSError: the file cannot be read.
         """
         known = {_row(record) for record in self.records()}
         rows = []
-        for number, line in enumerate(Path(path).read_bytes().splitlines(), start=1):
+        for number, line in enumerate(checked_path("path", path).read_bytes().splitlines(), start=1):
             try:
                 fields = json.loads(line)
                 row = tuple({**fields, "result": json.dumps(fields["result"])}[column] for column in _COLUMNS)

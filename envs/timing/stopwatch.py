@@ -27,7 +27,7 @@ from halidegym.envs.timing.measurements import Comparison, Timing, TimingSetting
 from halidegym.envs.timing.trusted import Trusted
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of, without_drift
 from halidegym.native import _core
-from halidegym.native.checks import INT32_MAX, check_at_least, check_kind
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, checked_path
 
 _MOST_COMPILERS = 1024  # more than any machine has cores; each is a process
 
@@ -64,7 +64,7 @@ class Stopwatch:
         check_at_least(1, _MOST_COMPILERS, compilers=compilers)
         self.settings = TimingSettings() if settings is None else settings
         self._inputs = {name: np.array(array) for name, array in (inputs or {}).items()}  # the caller may change those
-        self._store = None if kernels is None else KernelStore(kernels)
+        self._store = None if kernels is None else KernelStore(checked_path("kernels", kernels))
         self._own_bench = Bench(len(os.sched_getaffinity(0)) if compilers is None else compilers, self._store)
 
     def __enter__(self) -> Stopwatch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import gymnasium as gym
@@ -19,9 +20,15 @@ from halidegym import (
     time_schedule,
 )
 from halidegym.agents import MCTS, TAG, Autotune, BeamSearch, Greedy, IteratedSearch, RandomSearch
+from halidegym.agents.learned.policies import load_policy
+from halidegym.agents.learned.policy_file import load_policy_file
+from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.envs.problems.rules import Rules
+from halidegym.envs.timing.database import TimingDatabase
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_at_least, check_kind, check_number, check_positive, check_seed, shown
+from halidegym.native.weights import builtin_weights, load_weights, save_weights
+from halidegym.training.measured.collection import MeasuredCollection
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +114,36 @@ CASES: dict[str, Callable[[SchedulingProblem], object]] = {
     "compilers=100000000000": lambda _: Stopwatch(compilers=10**11),
     "inputs=3": lambda _: Stopwatch(inputs=3),  # type: ignore[arg-type]
     "schedule='beam'": lambda problem: time_schedule(problem, "beam"),  # type: ignore[arg-type]
+    "kernels=3": lambda _: Stopwatch(kernels=3),  # type: ignore[arg-type]
     "cpus is None": lambda _: TimingSettings(cpus=None),  # type: ignore[arg-type]
 }
+
+
+PATHS: dict[str, Callable[[SchedulingProblem, Any], object]] = {
+    "save problem": lambda problem, path: problem.save(path),
+    "load problem": lambda _, path: SchedulingProblem.load(path),
+    "save plan": lambda problem, path: Greedy().plan(problem).save(path),
+    "load plan": lambda problem, path: Plan.load(path, problem),
+    "fingerprint": lambda _, path: recorded_fingerprint(path),
+    "save policy": lambda _, path: load_policy("default").save(path),
+    "load policy": lambda _, path: load_policy_file(path),
+    "save weights": lambda _, path: save_weights(builtin_weights(), path),
+    "load weights": lambda _, path: load_weights(path),
+    "export": lambda _, path: TimingDatabase("timings.db").export(path),
+    "import": lambda _, path: TimingDatabase("timings.db").import_(path),
+    "load collection": lambda _, path: MeasuredCollection.load(path),
+}
+
+
+@pytest.mark.parametrize("path", [None, 3, ["a"], b"a"])
+@pytest.mark.parametrize("use", PATHS)
+def test_what_is_no_path_is_named(
+    use: str, path: object, problem: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidParameter) as error:
+        PATHS[use](problem, path)
+    assert str(error.value) == f"path={path!r} is no path; give a str or a pathlib.Path"
 
 
 @pytest.mark.parametrize("named", CASES)

@@ -11,6 +11,7 @@ from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.machine import Machine, this_machine
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native.checks import checked_path
 from halidegym.training.measured.sets import SetName
 
 
@@ -115,10 +116,10 @@ class MeasuredCollection:
             allow_other_machine: read run times of another machine, too: of a folder, if it holds no other file.
 
         Raises:
-            InvalidParameter: the run times are those of another machine, or there are none.
+            InvalidParameter: the run times are those of another machine, or there are none; or `path` is none.
             FormatError: the file is cut short, damaged, of another version or of other features, or cannot be read.
         """
-        file = _file(Path(path), allow_other_machine)
+        file = _file(checked_path("path", path), allow_other_machine)
         collection = cls.read(file)
         if collection.machine != this_machine() and not allow_other_machine:
             raise InvalidParameter(
