@@ -73,12 +73,9 @@ class PlanTask:
         check_given(bool, estimates=estimates)
         check_form(form)
         check_number(**check_present(context=context))
-        further = () if room is None else _sizes(room)
-        for size in further:
-            check_at_least(2, room=size)
         self.spaces, others = (
             tuple(TransformSpace(size, space=space, order="first", lanes=lanes, context=context) for size in sizes)
-            for sizes in (_sizes(n), further)
+            for sizes in (_sizes("n", n), () if room is None else _sizes("room", room))
         )
         if not self.spaces:
             raise InvalidParameter("n=() has no size: give one, such as 1024, or several")
@@ -168,8 +165,13 @@ class PlanTask:
         )
 
 
-def _sizes(given: object) -> tuple[Any, ...]:
-    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+def _sizes(name: str, given: object) -> tuple[int, ...]:
+    if isinstance(given, np.ndarray):
+        given = given.tolist()  # an array of no dimensions is a size
+    sizes = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    for size in sizes:
+        check_at_least(2, 65536, **check_present(**{name: size}))
+    return sizes
 
 
 def indented(text: str) -> str:

@@ -180,7 +180,11 @@ def test_render() -> None:
     ("arguments", "message"),
     [
         ({"n": ()}, "has no size"),
-        ({"n": "64"}, "n='64' is out of range"),
+        ({"n": "64"}, "n='64' is out of range; give an integer of at least 2"),
+        ({"n": (64, 2.5)}, "n=2.5 is out of range; give an integer of at least 2"),
+        ({"n": 10**30}, "give an integer of at most 65536"),
+        ({"n": None}, "n is None"),
+        ({"n": np.array(11)}, "prime factor 11"),
         ({"room": "64"}, "room='64'"),
         ({"room": (64, 1.5)}, "room=1.5"),
         ({"costs": 3}, "costs=3 have not the methods of PlanCosts"),
