@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from halidegym.native._core import FormatError
 from halidegym.training.data.journal import Journal
 
 
@@ -32,3 +33,17 @@ def test_an_entry_that_is_cut_short_is_dropped_and_can_be_written_again(tmp_path
     assert again.entries == [b"one"]
     again.append(b"two")
     assert Journal(path).entries == [b"one", b"two"]
+
+
+@pytest.mark.parametrize("place", [10, 41, 44 + 10, 45 + 41])
+def test_damage_that_no_kill_leaves_is_refused_and_nothing_is_dropped(tmp_path: Path, place: int) -> None:
+    path = tmp_path / "a.journal"
+    journal = Journal(path)
+    for entry in (b"one", b"seven", b"three"):
+        journal.append(entry)
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match=f"a.journal is damaged after {int(place > 43)} whole entries.*remove it"):
+        Journal(path)
+    assert path.read_bytes() == data
