@@ -25,9 +25,9 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        data = path.read_bytes() if path.exists() else b""
-        self.entries, end = _whole_entries(data, path)
-        if end < len(data):
+        self.entries = entries_of(path)
+        end = sum(_HEADER.size + len(entry) for entry in self.entries)
+        if path.exists() and end < path.stat().st_size:
             with path.open("r+b") as file:
                 file.truncate(end)
 
@@ -41,8 +41,16 @@ class Journal:
         self.path.unlink(missing_ok=True)
 
 
-def _whole_entries(data: bytes, path: Path) -> tuple[list[bytes], int]:
-    """The entries, and where the last whole one ends."""
+def entries_of(path: Path) -> list[bytes]:
+    """The whole entries of a file, none if it is missing; the file stays as it is, since somebody may write it.
+
+    Raises:
+        FormatError: see `Journal`.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return []
     entries, end = list[bytes](), 0
     while len(data) >= end + _HEADER.size:
         length, digest = _HEADER.unpack_from(data, end)
@@ -56,4 +64,4 @@ def _whole_entries(data: bytes, path: Path) -> tuple[list[bytes], int]:
             )
         entries.append(entry)
         end += _HEADER.size + length
-    return entries, end
+    return entries

@@ -12,6 +12,7 @@ from halidegym.envs.timing.machine import Machine, this_machine
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.native.checks import checked_path
+from halidegym.training.data.journal import entries_of
 from halidegym.training.measured.sets import SetName
 
 
@@ -109,7 +110,7 @@ class MeasuredCollection:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, allow_other_machine: bool = False) -> MeasuredCollection:
-        """Read what `halidegym collect` wrote.
+        """Read what `halidegym collect` wrote, with what it left in its journal if it was killed.
 
         Args:
             path: a file, or the folder, of which this machine's file is read.
@@ -120,7 +121,11 @@ class MeasuredCollection:
             FormatError: the file is cut short, damaged, of another version or of other features, or cannot be read.
         """
         file = _file(checked_path("path", path), allow_other_machine)
-        collection = cls.read(file)
+        unsaved = [cls.from_bytes(entry) for entry in entries_of(file.with_suffix(".journal"))]
+        # Read after the journal, which a collector at work empties into it.
+        collection = cls.read(file) if file.exists() or not unsaved else unsaved[0]
+        for more in unsaved:
+            collection = collection.with_sets(more)
         if collection.machine != this_machine() and not allow_other_machine:
             raise InvalidParameter(
                 f"{file} was measured on another machine: {described(collection.machine)}; this is "
@@ -165,13 +170,14 @@ def _file(path: Path, allow_other_machine: bool) -> Path:
     if not path.is_dir():
         return path
     own = path / file_name(this_machine())
-    others = sorted(path.glob("measured-*.parquet"))
-    if own.exists() or not others:
-        if not own.exists():
-            raise InvalidParameter(
-                f"There are no measured schedules in {path}; collect some: halidegym collect -o {path}"
-            )
+    found = {
+        file.with_suffix(".parquet") for ending in ("parquet", "journal") for file in path.glob(f"measured-*.{ending}")
+    }
+    if not found:
+        raise InvalidParameter(f"There are no measured schedules in {path}; collect some: halidegym collect -o {path}")
+    if own in found:
         return own
+    others = sorted(found)
     if allow_other_machine and len(others) > 1:
         raise InvalidParameter(f"{path} has files of several machines; give one: {', '.join(o.name for o in others)}")
     return others[0]

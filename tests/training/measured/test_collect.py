@@ -211,13 +211,19 @@ def test_a_store_survives_a_kill_between_its_file_and_its_journal(tmp_path: Path
     path = tmp_path / file_name(this_machine())
     assert not path.with_suffix(".journal").exists()
     # The file is written, and the journal still there; its last entry was cut short.
-    path.with_suffix(".journal").write_bytes(journal + journal[: len(journal) // 3])
+    cut = journal + journal[: len(journal) // 3]
+    path.with_suffix(".journal").write_bytes(cut)
+    assert MeasuredCollection.load(tmp_path).pipelines == ("a", "b")
+    assert path.with_suffix(".journal").read_bytes() == cut  # as somebody may be writing it
     with MeasuredStore(tmp_path) as store:
         assert store.collection.pipelines == ("a", "b")
         assert len(store.collection.schedules) == 16
     # Only the journal is there.
     path.unlink()
     path.with_suffix(".journal").write_bytes(journal)
+    for place in (tmp_path, path):
+        assert MeasuredCollection.load(place).pipelines == ("a", "b")
+    assert not path.exists()
     with MeasuredStore(tmp_path) as store:
         assert store.collection.pipelines == ("a", "b")
     assert MeasuredCollection.load(path).pipelines == ("a", "b")

@@ -17,6 +17,7 @@ from collections_for_tests import measured_collection
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.training.data.journal import Journal
 from halidegym.training.measured.card import data_card
 from halidegym.training.measured.collection import MeasuredCollection, file_name
 from halidegym.training.measured.sets import SetName
@@ -92,6 +93,17 @@ def test_run_times_of_another_machine_are_refused_unless_they_are_meant(tmp_path
         MeasuredCollection.load(tmp_path, allow_other_machine=True)
     measured_collection("own").save(tmp_path / file_name(this_machine()))
     assert MeasuredCollection.load(tmp_path).pipelines == ("own",)
+
+
+def test_what_a_killed_collector_left_is_read(tmp_path: Path) -> None:
+    path = tmp_path / file_name(this_machine())
+    measured_collection("saved").save(path)
+    journal = Journal(path.with_suffix(".journal"))
+    for name in ("saved", "unsaved"):
+        journal.append(measured_collection(name).to_bytes())
+    for place in (tmp_path, path):
+        assert MeasuredCollection.load(place).pipelines == ("saved", "unsaved")
+        assert len(MeasuredCollection.load(place).schedules) == 16
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
