@@ -6,12 +6,13 @@ import dataclasses
 import math
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.budget import Budget
+from halidegym.agents.interrupts import interruptible
 from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.progress import OnProgress
@@ -113,37 +114,41 @@ class Autotune(Agent):
         )
         progress = on_progress if isinstance(on_progress, TuningProgress) else None
         sizes = Sizes(self.batch, self.first, self.proposals, self.finalists)
-        with tuning_timer() if timer is None else nullcontext(timer) as clock:
-            run = Run(problem, baseline, sizes, self._budget(budget), begin, clock, progress)
-            if found.ended_by == "interrupt":
-                run.ended_by = "interrupt"
-            else:
-                run.measure(proposer, seed)
-            ranking = run.ranking() or [_unranked(baseline, is_baseline=run.baseline_name == ADAMS2019)]
-        winner = ranking[0]
-        setting = settings.get(winner.proposal.parallelism, problem)
-        return TunedPlan(
-            agent=repr(self),
-            seed=seed,
-            fingerprint=fingerprint(setting, weights),
-            cost=winner.proposal.cost,
-            schedule=Schedule.from_state(setting, winner.proposal.state),
-            rules=rules,
-            candidates=_candidates(winner.proposal, [trial.proposal for trial in run.trials.done]),
-            seconds=time.perf_counter() - begin,
-            cpu_seconds=time.process_time() - cpu_begin,
-            ended_by=run.ended_by,
-            run_time=None if math.isnan(winner.run_time) else winner.run_time,
-            measurements=run.measured,
-            baseline=run.baseline_name,
-            baseline_time=run.baseline_time,
-            finalists=tuple(_finalist(entry, settings.get(entry.proposal.parallelism, problem)) for entry in ranking),
-            curve=tuple(run.curve),
-            search_seconds=run.search_seconds,
-            compile_seconds=run.compile_seconds,
-            run_seconds=run.run_seconds,
-            failures=sum(trial.speed == 0 for trial in run.trials.done),
-        )
+        with ExitStack() as ending:
+            with tuning_timer() if timer is None else nullcontext(timer) as clock:
+                run = Run(problem, baseline, sizes, self._budget(budget), begin, clock, progress)
+                if found.ended_by == "interrupt":
+                    run.ended_by = "interrupt"
+                else:
+                    run.measure(proposer, seed)
+                ranking = run.ranking() or [_unranked(baseline, is_baseline=run.baseline_name == ADAMS2019)]
+                ending.enter_context(interruptible(None))  # there is nothing left for Ctrl-C to end, only to lose
+            winner = ranking[0]
+            setting = settings.get(winner.proposal.parallelism, problem)
+            return TunedPlan(
+                agent=repr(self),
+                seed=seed,
+                fingerprint=fingerprint(setting, weights),
+                cost=winner.proposal.cost,
+                schedule=Schedule.from_state(setting, winner.proposal.state),
+                rules=rules,
+                candidates=_candidates(winner.proposal, [trial.proposal for trial in run.trials.done]),
+                seconds=time.perf_counter() - begin,
+                cpu_seconds=time.process_time() - cpu_begin,
+                ended_by=run.ended_by,
+                run_time=None if math.isnan(winner.run_time) else winner.run_time,
+                measurements=run.measured,
+                baseline=run.baseline_name,
+                baseline_time=run.baseline_time,
+                finalists=tuple(
+                    _finalist(entry, settings.get(entry.proposal.parallelism, problem)) for entry in ranking
+                ),
+                curve=tuple(run.curve),
+                search_seconds=run.search_seconds,
+                compile_seconds=run.compile_seconds,
+                run_seconds=run.run_seconds,
+                failures=sum(trial.speed == 0 for trial in run.trials.done),
+            )
 
     def cores(self, problem: SchedulingProblem) -> tuple[int, ...]:
         """The numbers of cores that schedules are made for, the problem's first if it is one of them."""

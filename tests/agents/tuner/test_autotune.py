@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+import signal
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -17,10 +18,11 @@ import pytest
 import pipelines_for_tests
 from halidegym.agents import Autotune, BeamSearch
 from halidegym.agents.proposals import careless_descents, proposal_of
-from halidegym.agents.tuner import trials
+from halidegym.agents.tuner import autotune, trials
 from halidegym.agents.tuner.plan import ADAMS2019, TRUSTED, TunedPlan
 from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.agents.tuner.trials import features
+from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
@@ -245,6 +247,20 @@ def test_ctrl_c_while_batches_are_digested_loses_none_of_them(
     plan = tune(blur, MadeUpTimes(by_splits))
     assert (plan.ended_by, plan.measurements) == ("interrupt", 3 * SMALL.batch)
     assert plan.finalists[0].schedule == plan.schedule
+
+
+def test_ctrl_c_while_the_plan_is_put_together_loses_nothing(
+    blur: SchedulingProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return fingerprint(*arguments)
+
+    plan = tune(blur, MadeUpTimes(by_splits))
+    monkeypatch.setattr(autotune, "fingerprint", interrupted)
+    again = tune(blur, MadeUpTimes(by_splits))
+    assert (again.ended_by, again.schedule) == (plan.ended_by, plan.schedule)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_ctrl_c_before_anything_was_timed(blur: SchedulingProblem) -> None:
