@@ -23,6 +23,7 @@ from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.machine import compiling
 from halidegym.envs.timing.measurements import Outcome
 from halidegym.envs.timing.trusted import Trusted
+from halidegym.native._core import InvalidParameter
 
 _MOST_PROBLEMS = 16
 """Whose trusted outputs are kept: a reward over generated pipelines meets others without end."""
@@ -60,9 +61,16 @@ class Bench:
         self.inputs: dict[str, list[str]] = {}
         self._scratch = ScratchFolder()
         self._count = itertools.count()
+        self._is_closed = False
 
     def new_directory(self) -> Path:
-        """An empty folder of its own, until the bench is closed."""
+        """An empty folder of its own, until the bench is closed.
+
+        Raises:
+            InvalidParameter: it was closed.
+        """
+        if self._is_closed:
+            raise InvalidParameter("The stopwatch was closed, and measures no more; make another one")
         directory = self._scratch.path / str(next(self._count))
         directory.mkdir()
         return directory
@@ -128,6 +136,7 @@ class Bench:
 
     def close(self) -> None:
         """End the processes and remove the files."""
+        self._is_closed = True
         self.pool.shutdown(cancel_futures=True)
         self.compiler.close()
         self._scratch.close()

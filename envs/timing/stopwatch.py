@@ -125,7 +125,7 @@ class Stopwatch:
 
         Raises:
             Error: the trusted schedule fails, so that outputs cannot be verified.
-            InvalidParameter: an array given as an input does not fit the problem.
+            InvalidParameter: an array given as an input does not fit the problem, or the stopwatch was closed.
         """
         (timing,) = self.time_all(problem, [schedule])
         return timing

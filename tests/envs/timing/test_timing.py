@@ -352,6 +352,14 @@ def test_parameters_out_of_range(bad: dict[str, float]) -> None:
         time_schedule(problem_of("blur"), None, **bad)  # type: ignore[arg-type]
 
 
+def test_a_stopwatch_that_was_closed_measures_no_more() -> None:
+    stopwatch, problem = Stopwatch(), problem_of("blur")
+    stopwatch.close()
+    stopwatch.close()
+    with pytest.raises(_core.InvalidParameter, match=r"stopwatch was closed.*make another"):
+        stopwatch.time(problem, None)
+
+
 def test_comparison_needs_a_round() -> None:
     with pytest.raises(_core.InvalidParameter, match="rounds"):
         compare_schedules(problem_of("blur"), None, None, rounds=0)
