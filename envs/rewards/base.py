@@ -88,7 +88,7 @@ class Reward(ABC):
             baseline = float(baseline)
             if not (math.isfinite(baseline) and baseline > 0):
                 raise InvalidParameter(f"baseline={baseline} is no time: give a positive number")
-        elif baseline != "greedy" and not hasattr(baseline, "schedule"):
+        elif not hasattr(baseline, "schedule") and not (isinstance(baseline, str) and baseline == "greedy"):
             raise InvalidParameter(f'baseline={shown(baseline)} is unknown: use "greedy", a number, or a plan')
         self.form = form
         self.baseline = baseline

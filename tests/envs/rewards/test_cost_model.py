@@ -44,7 +44,7 @@ def test_forms_and_baselines(form: Any, baseline: Any, expected: Callable[[float
 def test_bad_rewards_are_refused() -> None:
     with pytest.raises(_core.InvalidParameter, match="inverse_time"):
         CostModelReward(make(), form="fast")  # type: ignore[arg-type]
-    for baseline in ("best", 0.0, float("nan"), None, True):
+    for baseline in ("best", 0.0, float("nan"), None, True, np.ones(2)):
         with pytest.raises(_core.InvalidParameter, match="baseline"):
             CostModelReward(make(), baseline=baseline)  # type: ignore[arg-type]
     env = CostModelReward(make(), baseline=Greedy().plan(bare("mat_mul").problem))
