@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.measurements import Comparison, Timing
@@ -120,6 +120,12 @@ class TimingDatabase:
         except BaseException:
             self._connection.close()
             raise
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a TimingDatabase has an open file, and cannot be copied or pickled; open it again by its path, as "
+            "env.spec.make() does for an environment"
+        )
 
     def __enter__(self) -> TimingDatabase:
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import cloudpickle
@@ -16,6 +17,7 @@ import pipelines_for_tests
 from halidegym.envs.pipelines import toys
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
+from halidegym.envs.timing.database import TimingDatabase
 from halidegym.native import _core
 from halidegym.native.weights import builtin_weights
 
@@ -191,3 +193,12 @@ def test_vector_environments_in_processes_of_their_own() -> None:
     assert info["num_legal_decisions"].tolist() == [expected["num_legal_decisions"]] * 2
     observation, *_ = alone.step(0)
     assert all((observations[key] == observation[key]).all() for key in observation)
+
+
+@every_copy
+def test_what_holds_a_record_says_why_it_cannot_be_copied(copied: Copy, tmp_path: Path) -> None:
+    with (
+        TimingDatabase(tmp_path / "times.db") as database,
+        pytest.raises(TypeError, match=r"TimingDatabase has an open file.*open it again by its path"),
+    ):
+        copied(database)
