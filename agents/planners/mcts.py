@@ -21,7 +21,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer, opened
 from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, Solution, Space, State, TreePolicy, mcts
-from halidegym.native.checks import check_at_least, check_given, check_number, check_present
+from halidegym.native.checks import check_at_least, check_given, check_number, check_present, is_number, shown
 
 if TYPE_CHECKING:
     from halidegym.agents.spread import TreesOnRay  # brings ray, which others need not have
@@ -245,7 +245,8 @@ class MCTS(NativeSearch):
         """Do what `solve` does; see `Agent.search_space`.
 
         Raises:
-            InvalidParameter: the agent is to measure, and there is no `measure`; or `backend` is "ray".
+            InvalidParameter: the agent is to measure, and there is no `measure`, or one that returns no seconds; or
+                `backend` is "ray".
         """
         if self.backend == "ray":
             raise InvalidParameter("backend='ray' searches problems, not spaces; give threading, or call plan")
@@ -346,7 +347,12 @@ class _RunTimes:
         if key not in self._seconds:
             if self._measurements is not None and len(self._seconds) >= self._measurements:
                 return None
-            self._seconds[key] = self._measure(state)
+            seconds = self._measure(state)
+            if not is_number(seconds) or math.isnan(seconds):
+                raise InvalidParameter(
+                    f"measure returned {shown(seconds)}; return seconds, infinite where a state fails"
+                )
+            self._seconds[key] = float(seconds)
         return self._seconds[key]
 
     @property

@@ -293,6 +293,9 @@ def test_states_of_other_spaces_are_measured_by_a_function() -> None:
     assert measured == limited[:1]
     with pytest.raises(InvalidParameter, match="measure"):
         agent.solve(tree)
+    for wrong in (None, "fast", True, math.nan):
+        with pytest.raises(InvalidParameter, match=f"measure returned {wrong!r}; return seconds"):
+            agent.solve(tree, measure=lambda node, wrong=wrong: wrong)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("seed", range(3))
