@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
 from halidegym.envs.pipelines import generated
 from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native.checks import checked_path
 from halidegym.training.data.origin import Origin
 from halidegym.training.data.shard import Shard, TaughtProblem
 
 
-def load_split(folder: Path, split: Literal["train", "validation"]) -> list[TaughtProblem]:
+def load_split(folder: str | os.PathLike[str], split: Literal["train", "validation"]) -> list[TaughtProblem]:
     """The problems of a split below the folder that `halidegym train data` wrote, as far as their shards are complete.
 
     Raises:
-        InvalidParameter: there are none.
+        InvalidParameter: there are none, or `folder` is no path.
         FormatError: a shard is damaged, was made under other conditions than now or than the others, or holds pipelines
             of another split or of another shard.
     """
+    folder = checked_path("folder", folder)
     paths = sorted((folder / split).glob("plans-*.npz"))
     problems = list[TaughtProblem]()
     found_in = dict[str, Path]()

@@ -104,9 +104,14 @@ class MeasuredCollection:
         machine, schedules, skipped = from_bytes(data)
         return cls(machine, tuple(schedules), {_set_name(text): reason for text, reason in skipped.items()})
 
-    def save(self, path: Path) -> None:
-        """Write the collection; there is never half a file of this name."""
-        write_atomically(path, self.to_bytes())
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the collection; there is never half a file of this name.
+
+        Raises:
+            InvalidParameter: `path` is none.
+            OSError: the file cannot be written.
+        """
+        write_atomically(checked_path("path", path), self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, allow_other_machine: bool = False) -> MeasuredCollection:

@@ -31,7 +31,10 @@ def write(folder: Path, *shards: Shard) -> Path:
 def test_problems_come_in_order_without_those_of_unfinished_shards(tmp_path: Path) -> None:
     write(tmp_path, shard(0, 1), shard(), shard(2))
     (tmp_path / "train/plans-00003.journal").write_bytes(b"unfinished")
-    assert [problem.name for problem in load_split(tmp_path, "train")] == [f"random-train-v1/{n}" for n in range(3)]
+    for folder in (tmp_path, str(tmp_path)):
+        assert [problem.name for problem in load_split(folder, "train")] == [f"random-train-v1/{n}" for n in range(3)]
+    with pytest.raises(InvalidParameter, match="folder=3 is no path"):
+        load_split(3, "train")  # type: ignore[arg-type]
 
 
 def test_without_plans_the_remedy_is_named(tmp_path: Path) -> None:

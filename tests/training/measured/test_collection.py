@@ -42,7 +42,7 @@ def test_a_collection_comes_back_as_it_was(tmp_path: Path) -> None:
     collection = dataclasses.replace(
         measured_collection("random-train-v1/1", "my blur(size=(3, 4))"), skipped={SetName("too large", 2): "too large"}
     )
-    collection.save(tmp_path / file_name(this_machine()))
+    collection.save(str(tmp_path / file_name(this_machine())))
     for path in (tmp_path, tmp_path / file_name(this_machine())):
         again = MeasuredCollection.load(path)
         assert (again.machine, again.skipped) == (collection.machine, collection.skipped)
