@@ -21,7 +21,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.envs.wrappers.text import TextObservation
 from halidegym.native._core import InvalidParameter, SearchExhausted, State
-from halidegym.native.checks import check_at_least
+from halidegym.native.checks import check_at_least, shown
 
 TextModel: TypeAlias = Callable[[str], str]
 """A prompt to its answer: a request to a model of one's choice, say."""
@@ -59,6 +59,10 @@ class LanguageModelAgent(Agent):
 
     def __post_init__(self) -> None:
         check_at_least(1, episodes=self.episodes, max_decisions=self.max_decisions, attempts=self.attempts)
+        if not callable(self.model):
+            raise InvalidParameter(
+                f"model={shown(self.model)} cannot be called; give a function from a prompt to an answer"
+            )
 
     def search(
         self,
@@ -71,7 +75,7 @@ class LanguageModelAgent(Agent):
         """Do what `plan` does; see `Agent.search`.
 
         Raises:
-            InvalidParameter: the model's answers name no decision.
+            InvalidParameter: the model's answers name no decision, or are no text.
             SearchExhausted: no episode came to a complete schedule.
         """
         begin, cpu_begin = time.perf_counter(), time.process_time()
@@ -142,6 +146,8 @@ class LanguageModelAgent(Agent):
         failures = asked = 0
         while failures <= self.attempts:
             answer = self.model(f"{INSTRUCTIONS}\n{known}{text}{complaint}")
+            if not isinstance(answer, str):
+                raise InvalidParameter(f"The model answered {shown(answer)}, which is no str; let it return its text")
             asked += 1
             wish = _wish(answer)
             if wish == "costs" and not with_costs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,17 @@ def test_who_takes_the_cheapest_finds_what_greedy_search_finds(problem: Scheduli
     assert plan.evaluations is not None and plan.evaluations >= greedy.evaluations
     plan.save(tmp_path / "plan.json")
     assert Plan.load(tmp_path / "plan.json", problem).schedule == plan.schedule
+
+
+@pytest.mark.parametrize("answer", [None, 0, b"decision: 0", ["decision: 0"]])
+def test_answers_that_are_no_text_are_refused(answer: Any, problem: SchedulingProblem) -> None:
+    with pytest.raises(InvalidParameter, match=r"The model answered .* which is no str; let it return its text"):
+        LanguageModelAgent(lambda _prompt: answer).plan(problem)
+
+
+def test_a_model_that_cannot_be_called_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="model='gpt' cannot be called"):
+        LanguageModelAgent("gpt")  # type: ignore[arg-type]
 
 
 def test_the_best_episode_is_kept_and_told(problem: SchedulingProblem) -> None:
