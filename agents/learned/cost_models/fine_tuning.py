@@ -18,6 +18,7 @@ from halidegym.agents.learned.cost_models.network import CostNetwork, scaled
 from halidegym.agents.learned.cost_models.predicted import predicted_costs
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native._core import InvalidParameter, Weights
+from halidegym.native.checks import check_at_least, check_given, check_present
 
 MIN_SCHEDULES = 3
 """Fewer teach nothing."""
@@ -60,7 +61,7 @@ def fine_tuned(
         recipe: how.
 
     Raises:
-        InvalidParameter: fewer than `MIN_SCHEDULES` of the own schedules ran.
+        InvalidParameter: fewer than `MIN_SCHEDULES` of the own schedules ran, or an argument is something else.
     """
     return _FineTuning(own, others, seed, recipe).tuned(weights)
 
@@ -77,7 +78,11 @@ def fine_tuned_ensemble(
     """Return several weights whose differences show what the schedules leave open; see `fine_tuned`.
 
     Each member takes the schedules for more or less often than they are, at random (the Bayesian bootstrap).
+
+    Raises:
+        InvalidParameter: see `fine_tuned`; or there is to be no member.
     """
+    check_at_least(1, **check_present(members=members))
     tuning, random = _FineTuning(own, others, seed, recipe), np.random.default_rng(seed)
     draws = random.exponential(size=(members, tuning.num_schedules))
     return tuple(tuning.tuned(weights, draws[member]) for member in range(members))
@@ -124,6 +129,7 @@ class _FineTuning:
     def __init__(
         self, own: Sequence[MeasuredSchedule], others: Sequence[MeasuredSchedule], seed: int, recipe: Recipe
     ) -> None:
+        check_given(Sequence, own=own, others=others)
         self._recipe, self._schedules = recipe, trainable(own)
         if len(self._schedules) < MIN_SCHEDULES:
             raise InvalidParameter(
@@ -139,6 +145,7 @@ class _FineTuning:
     @_one_thread()
     def tuned(self, weights: Weights, draws: NDArray[np.float64] | None = None) -> Weights:
         """Fine-tuned weights; with `draws`, as if each own schedule were there so many times."""
+        check_given(Weights, weights=weights)
         recipe = self._recipe
         network = CostNetwork(in_milliseconds(weights, self._schedules))
         optimizer = adam(network, recipe.learning_rate)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from collections_for_tests import measured_collection
 from halidegym.agents.learned.cost_models.figures import rank_correlation
 from halidegym.agents.learned.cost_models.fine_tuning import Recipe, fine_tuned, fine_tuned_ensemble
 from halidegym.agents.learned.cost_models.losses import LossName
@@ -83,3 +84,15 @@ def test_times_that_are_none_are_refused(seconds: float) -> None:
     own[3] = dataclasses.replace(own[3], run_time_s=seconds)
     with pytest.raises(InvalidParameter, match=f"pipeline_0 ran for {seconds} seconds; measure it again"):
         fine_tuned(builtin_weights(), own)
+
+
+def test_other_arguments_are_refused() -> None:
+    own = list(measured_by(TRUTH, 0, 12))
+    for members in (0, -1, 2.5, None):
+        with pytest.raises(InvalidParameter, match="members"):
+            fine_tuned_ensemble(builtin_weights(), own, members=members)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match=r"weights='machine.weights' is a str; give a Weights"):
+        fine_tuned("machine.weights", own)  # type: ignore[arg-type]
+    for wrong in ({"own": measured_collection("a")}, {"own": own, "others": None}):
+        with pytest.raises(InvalidParameter, match=f"{list(wrong)[-1]}.* give a Sequence"):
+            fine_tuned(builtin_weights(), **wrong)  # type: ignore[arg-type]
