@@ -14,7 +14,7 @@ import halide as hl
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
-from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, checked_path
+from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, check_present, checked_path
 
 PipelineLike: TypeAlias = (
     hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
@@ -195,9 +195,9 @@ class SchedulingProblem:
         """The same problem for another number of cores.
 
         Raises:
-            InvalidParameter: `parallelism` is below 1.
+            InvalidParameter: `parallelism` is no integer of at least 1.
         """
-        check_at_least(1, INT32_MAX, parallelism=parallelism)
+        check_at_least(1, INT32_MAX, **check_present(parallelism=parallelism))
         return type(self)(_core.with_parallelism(self._native, parallelism), self._snapshot)
 
     def to_bytes(self) -> bytes:

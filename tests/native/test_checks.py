@@ -50,6 +50,7 @@ CASES: dict[str, Callable[[SchedulingProblem], object]] = {
     "parallelism=True": lambda _: blur(parallelism=True),
     "parallelism=10000000000000000000": lambda _: blur(parallelism=10**19),
     "parallelism='2'": lambda problem: problem.with_parallelism("2"),  # type: ignore[arg-type]
+    "parallelism is None": lambda problem: problem.with_parallelism(None),  # type: ignore[arg-type]
     "estimates=[1]": lambda _: blur(estimates=[1]),
     "pipeline=''": lambda _: SchedulingProblem.from_pipeline(""),
     "name=3": lambda _: blur(name=3),
