@@ -140,6 +140,13 @@ class Agent(ABC):
         """Whether it compiles and times schedules, so that nothing else should run beside it; by default it does not."""
         return False
 
+    def check_files(self) -> None:  # noqa: B027 - most agents have none
+        """Read the files of weights and policies that a search begins with; by default there are none.
+
+        Raises:
+            InvalidParameter, FormatError: one is missing, or is none.
+        """
+
     @property
     def name(self) -> str:
         """Name of the algorithm, without its parameters."""

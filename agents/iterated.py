@@ -83,6 +83,10 @@ class IteratedSearch(Agent):
                     "and measured of at least 1, because costs for different numbers of cores cannot be compared"
                 )
 
+    def check_files(self) -> None:
+        """See `Agent.check_files`."""
+        self.agent.check_files()
+
     def search(
         self,
         problem: SchedulingProblem,

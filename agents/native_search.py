@@ -46,6 +46,10 @@ class NativeSearch(Agent):
         """Of the search space."""
         return Rules(self.subtiling, self.memory_limit, self.max_recompute)
 
+    def check_files(self) -> None:
+        """See `Agent.check_files`."""
+        resolve_weights(self.weights)
+
     def search(
         self,
         problem: SchedulingProblem,

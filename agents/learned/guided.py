@@ -66,6 +66,11 @@ class GuidedAgent(NativeSearch):
         load_network(policy)
         return cls(policy=policy, **parameters)
 
+    def check_files(self) -> None:
+        """See `Agent.check_files`."""
+        super().check_files()
+        load_network(self.policy)
+
     def _guidance(self, seed: int) -> GuidanceOptions:
         return GuidanceOptions(
             temperature=self.temperature,

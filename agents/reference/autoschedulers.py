@@ -116,6 +116,10 @@ class Reference(Agent):
         check_at_least(1, memory_bytes=self.memory_bytes)
         check_positive(limit_s=self.limit_s)
 
+    def check_files(self) -> None:
+        """See `Agent.check_files`."""
+        self._weights()
+
     def search(
         self,
         problem: SchedulingProblem,

@@ -88,6 +88,10 @@ class Autotune(Agent):
         check_given(bool, retrain=self.retrain)
         _ = self.rules  # refuses what they cannot be
 
+    def check_files(self) -> None:
+        """See `Agent.check_files`."""
+        resolve_weights(self.weights)
+
     def search(
         self,
         problem: SchedulingProblem,

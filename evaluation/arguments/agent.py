@@ -9,16 +9,9 @@ from typing import Any
 
 from halidegym import agents
 from halidegym.agents.agent import Agent
-from halidegym.agents.iterated import IteratedSearch
-from halidegym.agents.learned.guided import GuidedAgent
-from halidegym.agents.learned.policies import load_network
-from halidegym.agents.native_search import NativeSearch
-from halidegym.agents.reference import Adams2019
-from halidegym.agents.tuner.autotune import Autotune
 from halidegym.evaluation.arguments.pipeline import named_in_module
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import shown
-from halidegym.native.weights import resolve_weights
 
 ENTRY_POINTS = "halidegym.agents"
 """The group of entry points by which other packages make their agents known."""
@@ -64,22 +57,6 @@ def load_agent(name: str, parameters: Mapping[str, Any] | None = None, preset: s
         return make(**values)  # type: ignore[no-any-return]
     except (TypeError, ValueError) as error:
         raise InvalidParameter(f"Cannot make the agent {name}: {error}") from error
-
-
-def check_files(agent: Agent) -> None:
-    """Read the files of weights and policies of an agent, and of one within it, as its search would.
-
-    Raises:
-        InvalidParameter, FormatError: one is missing, or is none.
-    """
-    if isinstance(agent, IteratedSearch):
-        check_files(agent.agent)
-    if isinstance(agent, NativeSearch | Autotune):
-        resolve_weights(agent.weights)
-    if isinstance(agent, GuidedAgent):
-        load_network(agent.policy)
-    if isinstance(agent, Adams2019):
-        resolve_weights(agent.weights_path)
 
 
 def agent_class(name: str) -> type[Agent]:

@@ -12,7 +12,7 @@ import pydantic
 from halidegym.envs import pipelines
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.sources import load_problem
-from halidegym.evaluation.arguments.agent import check_files, load_agent
+from halidegym.evaluation.arguments.agent import load_agent
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.native._core import Error, InvalidParameter
 from halidegym.training.settings import Settings, load_settings
@@ -252,7 +252,7 @@ def check_names(suite: Suite) -> None:
     """
     for name, settings in suite.agents.items():
         try:
-            check_files(load_agent(settings.agent, settings.parameters, settings.preset))
+            load_agent(settings.agent, settings.parameters, settings.preset).check_files()
         except Error as error:
             raise InvalidParameter(f"agents.{name}: {error}") from error
     for pipeline in suite.pipelines:
