@@ -15,9 +15,10 @@ import pytest
 #: Files that are there in any case, to lock.
 _QUEUE, _STAGE = Path(__file__), Path(__file__).parents[1] / "pyproject.toml"
 
-# Before any library reads it. The workers of pytest-xdist keep all cores busy, and threads of OpenMP would spin while they
-# wait for each other.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Before any library reads them. The workers of pytest-xdist keep all cores busy; threads of a library, which every process
+# begins with, would spin while they wait for work, or for each other.
+for _library in ("OMP", "OPENBLAS"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session", autouse=True)
