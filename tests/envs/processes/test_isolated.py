@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -56,6 +57,14 @@ def test_a_process_calls_many_functions_and_keeps_what_they_print() -> None:
         process.call(print, "said and flushed", flush=True)
         assert process.call(input_is_empty)
         assert process.words == "said and flushed\n"
+
+
+def test_garbage_is_collected_but_not_looked_for_in_what_is_imported() -> None:
+    with PythonProcess() as process:
+        process.call(add, 1, b=1)
+        frozen = process.call(gc.get_freeze_count)
+        assert frozen > 0 and process.call(gc.isenabled)
+        assert process.call(gc.get_freeze_count) == frozen, "what later calls leave behind is garbage"
 
 
 def test_memory_and_time_have_an_end() -> None:
