@@ -7,9 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
 from halidegym.agents.budget import Budget
 
 #: Receives pass (or round), depth, evaluations, expansions and the best cost so far; returns whether to go on.
@@ -25,6 +22,10 @@ def progress_bar(title: str, total: float | None, done: Callable[[int, int, int]
         total: the value of `done` at the end; None if it cannot be known.
         done: how far the search is, from pass, depth and evaluations.
     """
+    # Here, since most processes that import agents never show a bar, and rich takes a tenth of their time to begin.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from typing import TYPE_CHECKING
 
 from halidegym.agents.budget import Budget
 from halidegym.envs.timing.measurements import milliseconds
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class TuningProgress:
@@ -50,6 +51,9 @@ class TuningProgress:
 @contextmanager
 def tuning_progress(title: str, budget: Budget) -> Iterator[TuningProgress]:
     """Show progress while the context is open."""
+    from rich.console import Console  # here, as in `progress_bar`
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"), TimeElapsedColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
