@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -128,9 +129,8 @@ class MeasuredCollection:
         file = _file(checked_path("path", path), allow_other_machine)
         unsaved = [cls.from_bytes(entry) for entry in entries_of(file.with_suffix(".journal"))]
         # Read after the journal, which a collector at work empties into it.
-        collection = cls.read(file) if file.exists() or not unsaved else unsaved[0]
-        for more in unsaved:
-            collection = collection.with_sets(more)
+        saved = [cls.read(file)] if file.exists() or not unsaved else []
+        collection = functools.reduce(cls.with_sets, [*saved, *unsaved])
         if collection.machine != this_machine() and not allow_other_machine:
             raise InvalidParameter(
                 f"{file} was measured on another machine: {described(collection.machine)}; this is "
@@ -165,10 +165,7 @@ def described(machine: Machine) -> str:
 
 def of_all(collections: Iterable[MeasuredCollection], machine: Machine) -> MeasuredCollection:
     """Several collections of a machine in one; see `MeasuredCollection.with_sets`."""
-    whole = MeasuredCollection(machine)
-    for collection in collections:
-        whole = whole.with_sets(collection)
-    return whole
+    return functools.reduce(MeasuredCollection.with_sets, collections, MeasuredCollection(machine))
 
 
 def _file(path: Path, allow_other_machine: bool) -> Path:
