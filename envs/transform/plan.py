@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from halidegym.envs.timing.measurements import Timing
     from halidegym.envs.transform.settings import TransformTimingSettings
 
+MAX_SIZE = 65536
+"""Of a transform, as in native/transform/problem.h."""
+
 
 @dataclasses.dataclass(frozen=True)
 class TransformPlan:
@@ -48,7 +51,7 @@ class TransformPlan:
     _native: _core.TransformPlan = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_at_least(2, 65536, n=self.n)
+        check_at_least(2, MAX_SIZE, n=self.n)
         if not isinstance(self.text, str):
             raise InvalidParameter(f"text={shown(self.text)} is no text of a plan; give a str")
         native = _core.TransformPlan(int(self.n), self.text)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from halidegym.envs.rewards.base import RewardForm, check_form, reward_of
 from halidegym.envs.transform.costs import ModelCosts, PlanCosts, PlanRating
+from halidegym.envs.transform.plan import MAX_SIZE
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState, TransformView
 from halidegym.native.checks import check_at_least, check_given, check_number, check_present, is_number, shown
 
@@ -170,7 +171,7 @@ def _sizes(name: str, given: object) -> tuple[int, ...]:
         given = given.tolist()  # an array of no dimensions is a size
     sizes = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
     for size in sizes:
-        check_at_least(2, 65536, **check_present(**{name: size}))
+        check_at_least(2, MAX_SIZE, **check_present(**{name: size}))
     return sizes
 
 

@@ -14,6 +14,7 @@ from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, median_interval, settings_json
 from halidegym.envs.timing.timers import Unrecorded
 from halidegym.envs.transform.measuring import TimedPlan
+from halidegym.envs.transform.plan import MAX_SIZE
 from halidegym.native import _core
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import (
@@ -45,7 +46,7 @@ class TransformProblemKey:
         Raises:
             InvalidParameter: there is no such size or space, or there are no such vectors.
         """
-        check_at_least(2, 65536, **check_present(n=n))
+        check_at_least(2, MAX_SIZE, **check_present(n=n))
         lanes = _core.available_lanes() if lanes is None else lanes
         # Refuses what means nothing.
         smallest = _core.TransformSpace(2, space=space, lanes=lanes)  # type: ignore[arg-type]
