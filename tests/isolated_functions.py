@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import halide as hl
+import numpy as np
+import numpy.typing as npt
 
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.processes.isolated import run_isolated
+from halidegym.envs.processes.isolated import run_anew, run_isolated
 from halidegym.envs.processes.resources import Resources, measure
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.native._core import InvalidParameter
@@ -64,8 +68,39 @@ def take(size: int) -> int:
     return len(bytearray(size))
 
 
-def wait_in_another_process() -> None:
-    run_isolated(time.sleep, 1000)
+def wait_in_another_process(forked: bool) -> None:
+    (run_isolated if forked else run_anew)(time.sleep, 1000)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a process finds: folder, variables, cores, and whether Ctrl-C in a terminal passes it by."""
+
+    folder: Path
+    variables: tuple[str | None, ...]
+    cpus: set[int]
+    leads_a_session: bool
+
+
+def surroundings(variables: tuple[str, ...]) -> Surroundings:
+    found = tuple(map(os.environ.get, variables))
+    return Surroundings(Path.cwd(), found, os.sched_getaffinity(0), os.getsid(0) == os.getpid())
+
+
+def drawn_numbers() -> tuple[float, float]:
+    return random.random(), float(np.random.random())  # noqa: NPY002 - the generator that is everybody's
+
+
+def forks_of_two() -> list[int]:
+    """The processes in which this one and a fork of it have a function called."""
+    own = run_isolated(os.getppid)
+    reading, writing = os.pipe()
+    fork = os.fork()
+    if fork == 0:
+        os.write(writing, str(run_isolated(os.getppid)).encode())
+        os._exit(0)
+    os.waitpid(fork, 0)
+    return [own, int(os.read(reading, 100)), run_isolated(os.getppid)]
 
 
 def schedule_trusted(problem: SchedulingProblem) -> None:
@@ -79,3 +114,16 @@ def square(number: int) -> int:
     if number < 0:
         raise ValueError(f"{number} is negative")
     return number * number
+
+
+def multiply(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return matrix @ matrix
+
+
+def threads_of_a_parallel_loop() -> int:
+    """How many threads there are after a loop that may use all cores."""
+    f, x, y = hl.Func("f"), hl.Var("x"), hl.Var("y")
+    f[x, y] = x + y
+    f.parallel(y)
+    f.realize([1000, 1000])
+    return len(os.listdir("/proc/self/task"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -13,6 +14,17 @@ def children_of(pid: int) -> list[int]:
     return [
         int(child) for task in Path(f"/proc/{pid}/task").glob("*") for child in (task / "children").read_text().split()
     ]
+
+
+def descendants_of(pid: int) -> set[int]:
+    """Its children, theirs, and so on, as far as they are there when it is their turn."""
+    found, seen = [pid], set[int]()
+    while found:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            children = children_of(found.pop())
+            found += children
+            seen.update(children)
+    return seen
 
 
 def is_running(pid: int) -> bool:

@@ -100,7 +100,7 @@ def run_autoscheduler(
     variables = dict.fromkeys(_PLUGIN_VARIABLES) | dict(environment or {})
     subject = f"{autoscheduler} for {target} with {dict(parameters)}"
     job = pipeline, str(plugin_path(autoscheduler)), target, autoscheduler, dict(parameters)
-    with PythonProcess(memory_bytes=memory_bytes, environment=variables) as process:
+    with PythonProcess(memory_bytes=memory_bytes, environment=variables, forked=False) as process:
         try:
             result = process.call(_schedule, *job, timeout_s=timeout)
         except ProcessEnded as ended:

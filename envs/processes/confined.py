@@ -1,7 +1,7 @@
 """Processes for what may crash, hang or eat memory: confined, given a time, and gone when this one is.
 
-Every process is started by a small program (`native/runner/confine.cpp`) that puts it in a session of its own, limits its
-memory, and has the kernel end it with its parent: with the thread that started it. Nothing here forks Python.
+Programs are started by a small one (`native/runner/confine.cpp`) that puts them in sessions of their own, limits their
+memory, and has the kernel end them with their parent: with the thread that started them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, TypeVar
+from typing import IO, Literal, TypeAlias, TypeVar
 
+from halidegym.envs.processes.forked import ForkedProcess
 from halidegym.envs.processes.resources import most_of_memory
 from halidegym.native import _core
 from halidegym.native.checks import INT32_MAX
@@ -26,7 +27,9 @@ from halidegym.native.checks import INT32_MAX
 RUNNER = Path(_core.__file__).parent / "halidegym_runner"
 """The program that confines processes and runs kernels."""
 
-Process = TypeVar("Process", bound="ConfinedProcess")
+Process = TypeVar("Process", bound="ChildProcess")
+
+Child: TypeAlias = subprocess.Popen[bytes] | ForkedProcess
 
 Ending = Literal["ok", "error", "crash", "timeout", "out_of_memory"]
 
@@ -76,39 +79,19 @@ class ProcessEnded(Exception):  # noqa: N818 - says what happened, as subprocess
         self.finished = finished
 
 
-class ConfinedProcess:
+class ChildProcess:
     """A process that reads from a pipe and writes to one. Use as a context: leaving it ends the process.
 
     Args:
-        command: program and arguments.
-        memory_bytes: address space that it may have; None for most of the memory of this machine.
-        cpus: cores to run on; empty for all.
-        environment: variables besides the current ones; None for one to leave out.
+        start: starts it, in a session of its own; takes the file that it writes its errors to.
 
     Raises:
-        OSError: there is no such program.
+        OSError: it cannot be started.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str | os.PathLike[str]],
-        *,
-        memory_bytes: int | None = None,
-        cpus: Sequence[int] = (),
-        environment: Mapping[str, str | None] | None = None,
-    ) -> None:
-        memory_bytes = most_of_memory() if memory_bytes is None else memory_bytes
-        limits = [str(os.getpid()), str(memory_bytes), ",".join(map(str, cpus)) or ","]
-        variables = {**os.environ, **(environment or {})}
+    def __init__(self, start: Callable[[IO[bytes]], Child]) -> None:
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        self._process = subprocess.Popen(
-            [RUNNER, "confine", *limits, *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._words,
-            env={name: value for name, value in variables.items() if value is not None},
-            bufsize=0,
-        )
+        self._process = start(self._words)
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)
         self._received = b""
@@ -227,7 +210,7 @@ class ConfinedProcess:
         self._process.wait()
 
     def _finished(self) -> Finished:
-        words, status = _last_lines(self.words), self._process.returncode
+        words, status = _last_lines(self.words), self._process.wait()
         if status == 0:
             return Finished("ok", "", words)
         is_out_of_memory = any(hint in words.lower() for hint in _OUT_OF_MEMORY_WORDS)
@@ -236,6 +219,59 @@ class ConfinedProcess:
         if status < 0:
             return Finished("crash", f"died of {signal.Signals(-status).name}", words)
         return Finished("error", f"exited with status {status}", words)
+
+
+class ConfinedProcess(ChildProcess):
+    """A program that is confined.
+
+    Args:
+        command: program and arguments.
+        memory_bytes: address space that it may have; None for most of the memory of this machine.
+        cpus: cores to run on; empty for all.
+        environment: variables besides the current ones; None for one to leave out.
+
+    Raises:
+        OSError: there is no such program.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str | os.PathLike[str]],
+        *,
+        memory_bytes: int | None = None,
+        cpus: Sequence[int] = (),
+        environment: Mapping[str, str | None] | None = None,
+    ) -> None:
+        super().__init__(confined(command, memory_bytes=memory_bytes, cpus=cpus, environment=environment))
+
+
+def confined(
+    command: Sequence[str | os.PathLike[str]],
+    *,
+    memory_bytes: int | None = None,
+    cpus: Sequence[int] = (),
+    environment: Mapping[str, str | None] | None = None,
+) -> Callable[[IO[bytes]], Child]:
+    """How to start a program that is confined; see `ConfinedProcess`."""
+    memory_bytes = most_of_memory() if memory_bytes is None else memory_bytes
+    limits = [str(os.getpid()), str(memory_bytes), ",".join(map(str, cpus)) or ","]
+
+    def start(words: IO[bytes]) -> Child:
+        return subprocess.Popen(
+            [RUNNER, "confine", *limits, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=words,
+            env=with_variables(environment or {}),
+            bufsize=0,
+        )
+
+    return start
+
+
+def with_variables(changed: Mapping[str, str | None]) -> dict[str, str]:
+    """The variables of this process, and some that are changed; None for one to leave out."""
+    return {name: value for name, value in {**os.environ, **changed}.items() if value is not None}
 
 
 def _last_lines(text: str) -> str:

@@ -11,45 +11,53 @@ import gc
 import os
 import pickle
 import struct
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from halidegym.envs.processes.confined import ConfinedProcess, ProcessEnded
-from halidegym.envs.processes.resources import LONGEST_S
+from halidegym.envs.processes.confined import ChildProcess, ProcessEnded, confined, with_variables
+from halidegym.envs.processes.forked import ForkedProcess, fork_process
+from halidegym.envs.processes.python import python_command, python_path
+from halidegym.envs.processes.resources import LONGEST_S, most_of_memory
 from halidegym.native._core import Error
 
 T = TypeVar("T")
 
 _LENGTH = struct.Struct("<Q")  # of the message that follows
 
-# Without the current folder on the module path. The garbage collector waits until all is imported, and leaves that alone: it
-# would take a fifth of the time in which such a process begins and ends, and find nothing.
-_CHILD = (
-    "import gc, sys; gc.disable(); sys.path[:] = filter(None, sys.path); "
-    "from halidegym.envs.processes.isolated import serve; serve()"
-)
+_CHILD = "from halidegym.envs.processes.isolated import serve; serve()"
 
 
 class ProcessFailed(Error):  # noqa: N818 - says what happened, as subprocess.TimeoutExpired does
     """The process ended without a result: a crash, or too little memory. The message has its last words."""
 
 
-class PythonProcess(ConfinedProcess):
+class PythonProcess(ChildProcess):
     """A Python process that calls functions, one after another. What they print is among its `words`.
 
     Args:
         memory_bytes: address space that it may have; None for most of the memory of this machine.
         environment: variables besides the current ones; None for one to leave out.
+        forked: from a process that has imported this package. If not, Python is started, which takes twenty times as long:
+            for variables that libraries read when they are loaded, and for what is timed, as forks lie in memory alike.
     """
 
-    def __init__(self, *, memory_bytes: int | None = None, environment: Mapping[str, str | None] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        memory_bytes: int | None = None,
+        environment: Mapping[str, str | None] | None = None,
+        forked: bool = True,
+    ) -> None:
         self.owes_an_answer = False
         """Whether a call was left, by Ctrl-C or an alarm, before its answer came: the next one would take it for its own."""
-        path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        super().__init__(
-            [sys.executable, "-c", _CHILD], memory_bytes=memory_bytes, environment=path | dict(environment or {})
-        )
+        memory_bytes = most_of_memory() if memory_bytes is None else memory_bytes
+        environment = environment or {}
+        if forked:
+            changed = with_variables(environment)
+            super().__init__(functools.partial(fork_process, memory_bytes=memory_bytes, environment=changed))
+        else:
+            variables = {**python_path(), **environment}
+            super().__init__(confined(python_command(_CHILD), memory_bytes=memory_bytes, environment=variables))
 
     def call(self, function: Callable[..., T], *args: Any, timeout_s: float = LONGEST_S, **kwargs: Any) -> T:
         """Return what a function returns there, or raise what it raises.
@@ -64,6 +72,8 @@ class PythonProcess(ConfinedProcess):
             ProcessEnded: the process died, for want of memory, too, or the time was over.
         """
         request = pickle.dumps((function, args, kwargs))
+        if isinstance(self._process, ForkedProcess):
+            self._process.server.import_before_forks(getattr(function, "__module__", ""))
         self.owes_an_answer = True
         self.send(_LENGTH.pack(len(request)) + request, timeout_s)
         (length,) = _LENGTH.unpack(self.receive(_LENGTH.size, timeout_s))
@@ -84,6 +94,7 @@ class KeptProcess:
     Args:
         memory_bytes: see `PythonProcess`.
         environment: likewise.
+        forked: likewise.
         calls: after which the process is replaced, so that whatever leaks has an end; None for never.
     """
 
@@ -92,9 +103,12 @@ class KeptProcess:
         *,
         memory_bytes: int | None = None,
         environment: Mapping[str, str | None] | None = None,
+        forked: bool = True,
         calls: int | None = None,
     ) -> None:
-        self._start = functools.partial(PythonProcess, memory_bytes=memory_bytes, environment=environment)
+        self._start = functools.partial(
+            PythonProcess, memory_bytes=memory_bytes, environment=environment, forked=forked
+        )
         self._calls = calls
         self._process: PythonProcess | None = None
         self._made = 0
@@ -141,7 +155,20 @@ def run_isolated(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     Raises:
         ProcessFailed: the process died.
     """
-    with PythonProcess() as process:
+    return _run(PythonProcess(), function, *args, **kwargs)
+
+
+def run_anew(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Do the same in a Python that is started for it: for what is timed; see `PythonProcess`.
+
+    Raises:
+        ProcessFailed: the process died.
+    """
+    return _run(PythonProcess(forked=False), function, *args, **kwargs)
+
+
+def _run(process: PythonProcess, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    with process:
         try:
             result = process.call(function, *args, **kwargs)
         except ProcessEnded as ended:
@@ -162,7 +189,7 @@ def serve() -> None:
     os.dup2(2, 1)
     while header := requests.read(_LENGTH.size):
         function, args, kwargs = pickle.loads(requests.read(*_LENGTH.unpack(header)))
-        if not gc.isenabled():  # but now the function's module is imported
+        if not gc.isenabled():  # but now all is imported, and need not be looked at again
             gc.freeze()
             gc.enable()
         reply = pickle.dumps(_outcome(function, args, kwargs))

@@ -114,7 +114,7 @@ class TransformTimer:
         self._write_last = weakref.finalize(self, _write, self._database, self._unwritten, os.getpid())
         # The best plans so far, and the evaluation after which they are timed again.
         self._to_repeat: dict[str, int] = {}
-        self._process = KeptProcess(memory_bytes=_WORKER_MEMORY)
+        self._process = KeptProcess(memory_bytes=_WORKER_MEMORY, forked=False)
         self._is_closed = False
 
     def __reduce__(self) -> NoReturn:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from halidegym.agents.plan import Plan
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.processes.isolated import run_isolated
+from halidegym.envs.processes.isolated import run_anew, run_isolated
 from halidegym.envs.processes.resources import Resources, measure
 from halidegym.evaluation.arguments.pipeline import Details, load_problem
 from halidegym.evaluation.output.spread import Spread
@@ -100,7 +100,7 @@ def compare_speed(
     )
     for _ in range(runs):
         on_run(f"{pipeline}, {setting}: {OURS}")
-        plan, resources = run_isolated(_measure_ours, problem, setting)
+        plan, resources = run_anew(_measure_ours, problem, setting)
         plans.append(plan)
         taken[OURS].append(resources)
         for side in (PLUGIN, PLUGIN_WITHOUT_MEMO):

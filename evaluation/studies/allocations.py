@@ -33,7 +33,7 @@ class Allocations:
 
 def count_allocations(problem: SchedulingProblem) -> Allocations:
     """Count the allocations of a search and of rollouts, when what is shared and kept is there already."""
-    with PythonProcess(environment={"LD_PRELOAD": str(_COUNTER)}) as process:
+    with PythonProcess(environment={"LD_PRELOAD": str(_COUNTER)}, forked=False) as process:
         return process.call(_count, problem)
 
 

@@ -13,7 +13,7 @@ import pyfftw
 import scipy.fft
 
 from halidegym.agents.planners.dynamic_programming import DynamicProgramming
-from halidegym.envs.processes.isolated import run_isolated
+from halidegym.envs.processes.isolated import run_anew, run_isolated
 from halidegym.envs.timing.machine import measuring
 from halidegym.envs.timing.measurements import median_interval
 from halidegym.envs.transform.plan import TransformPlan
@@ -77,7 +77,7 @@ def compare_libraries(n: int, plan: str, rounds: int) -> SideBySide:
     turns = []
     for _ in range(rounds):
         with measuring():
-            turns.append(run_isolated(_turn, n, plan, wisdom))
+            turns.append(run_anew(_turn, n, plan, wisdom))
     names = list(turns[0])
     ratios = {}
     for name in names[1:]:

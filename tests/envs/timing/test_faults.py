@@ -17,6 +17,7 @@ import pytest
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.confined import ConfinedProcess, Finished, ProcessEnded
+from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing import compile_worker
@@ -26,7 +27,7 @@ from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.one_off import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.native import _core
-from processes_for_tests import all_end, children_of
+from processes_for_tests import all_end, descendants_of
 from schedules_for_tests import random_schedule, refused_schedule
 
 QUICK = TimingSettings(time_limit_s=0.05, patience_s=0.05, memory_bytes=1 << 30, threads=1)
@@ -193,7 +194,7 @@ def test_a_refusal_without_a_reason_is_told_as_such(
 def test_a_compiler_that_is_killed_is_an_outcome_and_replaced(problem: SchedulingProblem) -> None:
     with Stopwatch(QUICK, compilers=1) as stopwatch:
         assert stopwatch.time(problem, None).outcome == "ok"
-        compilers = children_of(os.getpid())
+        compilers = descendants_of(os.getpid())
         for compiler in compilers:
             os.kill(compiler, signal.SIGKILL)
         assert all_end(compilers)
@@ -201,12 +202,13 @@ def test_a_compiler_that_is_killed_is_an_outcome_and_replaced(problem: Schedulin
 
 
 def test_compilers_are_kept_from_one_batch_to_the_next(problem: SchedulingProblem) -> None:
-    others = set(children_of(os.getpid()))
+    run_isolated(os.getpid)  # the server of all that are forked is there
+    others = descendants_of(os.getpid())
     with Stopwatch(QUICK, compilers=2) as stopwatch:
         compilers = set()
         for _ in range(3):
             assert [timing.outcome for timing in stopwatch.time_all(problem, [None, None])] == ["ok", "ok"]
-            compilers.update(set(children_of(os.getpid())) - others)
+            compilers.update(descendants_of(os.getpid()) - others)
     assert len(compilers) == 2
 
 
@@ -358,7 +360,7 @@ def test_an_end_in_the_middle_leaves_a_sound_database_and_no_process(how: signal
         assert process.stdout is not None
         assert process.stdout.readline() == "start\n"
         assert process.stdout.readline() == "measured\n"
-        descendants = children_of(process.pid)
+        descendants = descendants_of(process.pid)
         assert descendants
         process.send_signal(how)
         process.communicate(timeout=60)

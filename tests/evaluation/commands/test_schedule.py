@@ -28,7 +28,7 @@ from halidegym.envs.timing.database import TimingDatabase
 from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.cli import main
 from halidegym.evaluation.commands import schedule as schedule_command
-from processes_for_tests import all_end, children_of
+from processes_for_tests import all_end, descendants_of
 from timers_for_tests import MadeUpTimes
 
 _SPEEDS = re.compile(r"^// \d: .* ms, [\d.]+ \[.*\] times as fast as Adams2019's schedule$", re.MULTILINE)
@@ -112,7 +112,7 @@ def test_ctrl_c_in_the_middle_gives_the_best_so_far(tmp_path: Path) -> None:
             while len(timings) <= 2 * Autotune.batch and time.monotonic() < deadline:
                 time.sleep(0.05)
             assert len(timings) > 2 * Autotune.batch, "the search has the first batch for sure"
-        descendants = children_of(process.pid)
+        descendants = descendants_of(process.pid)
         os.killpg(process.pid, signal.SIGINT)
         output, errors = process.communicate(timeout=120)
     assert (process.returncode, output) == (0, ""), errors
