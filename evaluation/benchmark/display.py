@@ -19,8 +19,16 @@ from halidegym.evaluation.benchmark.suite import Suite
 from halidegym.evaluation.benchmark.timings import time_missing
 
 
-def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool = False, edited: bool = False) -> Run:
-    """Run what is missing of a suite in a folder, and show it on the error stream.
+def run_suite(
+    suite: Suite,
+    folder: Path,
+    *,
+    workers: Workers = 1,
+    retry: bool = False,
+    edited: bool = False,
+    next_step: str = "",
+) -> Run:
+    """Run what is missing of a suite in a folder, and show it on the error stream; what to do next, too, at the end.
 
     Raises:
         InvalidParameter, FormatError: the folder has something else, or is damaged.
@@ -43,11 +51,8 @@ def run_suite(suite: Suite, folder: Path, *, workers: Workers = 1, retry: bool =
             f"{agent} has been edited since some of its cells were run. To run these again, add --edited", err=True
         )
     failed = sum(bool(result.failure) for result in results.values())
-    click.echo(
-        f"{folder}: {len(run.cells)} cells are done{f', {failed} of them failed' if failed else ''}. "
-        f"Next: halidegym report {folder}",
-        err=True,
-    )
+    done = f"{folder}: {len(run.cells)} cells are done{f', {failed} of them failed' if failed else ''}."
+    click.echo(" ".join(filter(None, (done, next_step))), err=True)
     return run
 
 

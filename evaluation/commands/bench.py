@@ -49,6 +49,7 @@ def bench(
     check_names(chosen)
     folder = output or Path("runs") / Path(suite).stem
     try:
-        run_suite(chosen, folder, workers=workers, retry=retry, edited=edited)
+        next_step = f"Next: halidegym report {folder}"
+        run_suite(chosen, folder, workers=workers, retry=retry, edited=edited, next_step=next_step)
     except OSError as error:
         raise Failure(f"Cannot write {error.filename or folder}: {error.strerror}") from error

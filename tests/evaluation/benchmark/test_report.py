@@ -211,6 +211,7 @@ def test_the_demo_ends_with_a_table_and_the_report(run: Path, tmp_path: Path, mo
     result = halidegym("demo", "--output", tmp_path / "run")
     assert result.exit_code == 0, result.output
     assert str(tmp_path / "run" / "report" / "report.html") in result.output.replace("\n", "")
+    assert "cells are done" in result.output and "Next:" not in result.output, "the report is there"
     lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in result.output.splitlines() if "│" in line]
     table = {line[0]: line[1:] for line in lines}
     assert table["beam"] == ["1.000"] * 4
