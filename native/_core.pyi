@@ -1421,6 +1421,7 @@ class GuidanceOptions(_Bound):
         self,
         *,
         temperature: float = ...,
+        other_temperature: float | None = ...,
         shortlist: int = ...,
         shortlist_share: float = ...,
         max_decisions: int = ...,
@@ -1431,6 +1432,7 @@ class GuidanceOptions(_Bound):
 
         Args:
             temperature: of the draws; 0 for the favourites.
+            other_temperature: of half of the draws of a schedule, by lot; None for the same.
             shortlist: children that are read at each decision; 0 for none.
             shortlist_share: of the draws, how many are from the shortlist.
             max_decisions: that the policy looks at, evenly spread.
@@ -1442,6 +1444,8 @@ class GuidanceOptions(_Bound):
         """
     @property
     def temperature(self) -> float: ...
+    @property
+    def other_temperature(self) -> float | None: ...
     @property
     def shortlist(self) -> int: ...
     @property

@@ -71,9 +71,10 @@ class GuidedAgent(NativeSearch):
         super().check_files()
         load_network(self.policy)
 
-    def _guidance(self, seed: int) -> GuidanceOptions:
+    def _guidance(self, seed: int, other_temperature: float | None = None) -> GuidanceOptions:
         return GuidanceOptions(
             temperature=self.temperature,
+            other_temperature=other_temperature,
             shortlist=self.shortlist,
             shortlist_share=self.shortlist_share,
             max_decisions=self.max_decisions,

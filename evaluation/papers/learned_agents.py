@@ -105,6 +105,7 @@ def learned(policy: str | Path) -> dict[str, Entrant]:
             f"policy, {name}, best of 64": Entrant(PolicyAgent(policy=policy, shortlist=size))
             for name, size in classes.items()
         },
+        "policy, blind, half at 0.4, best of 64": Entrant(PolicyAgent(policy=policy, other_temperature=0.4)),
         "policy, shortlist 12 in three of four, best of 64": Entrant(
             PolicyAgent(policy=policy, shortlist=12, shortlist_share=0.75)
         ),

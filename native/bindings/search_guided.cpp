@@ -56,6 +56,7 @@ py::array_t<double> completion_costs_of(const GuidedSchedules &space, const Boun
 void bind_search_guided(py::module_ &m) {
     OptionsClass<GuidanceOptions>(m, "GuidanceOptions", "How decisions are drawn from a policy.")
         .add("temperature", &GuidanceOptions::temperature)
+        .add("other_temperature", &GuidanceOptions::other_temperature)
         .add("shortlist", &GuidanceOptions::shortlist)
         .add("shortlist_share", &GuidanceOptions::shortlist_share)
         .add("max_decisions", &GuidanceOptions::max_decisions)

@@ -29,11 +29,41 @@ std::vector<size_t> sample_without_repetition(std::span<const float> logits, dou
     return places;
 }
 
+// Probabilities of decisions, each with those before it.
+std::vector<float> cumulative(std::span<const float> logits, double temperature) {
+    std::vector<float> sums(logits.size());
+    if (logits.empty()) {
+        return sums;
+    }
+    const auto highest = std::ranges::max_element(logits);
+    if (std::isinf(*highest)) {  // none is acceptable, and each is as good as the others
+        return cumulative(std::vector<float>(logits.size(), 0.0f), temperature);
+    }
+    if (temperature == 0) {
+        std::fill(sums.begin() + (highest - logits.begin()), sums.end(), 1.0f);
+        return sums;
+    }
+    std::vector<double> weights(logits.size());
+    std::ranges::transform(logits, weights.begin(),
+                           [&](float logit) { return std::exp((logit - *highest) / temperature); });
+    std::partial_sum(weights.begin(), weights.end(), weights.begin());
+    std::ranges::transform(weights, sums.begin(), [&](double sum) { return static_cast<float>(sum / weights.back()); });
+    return sums;
+}
+
+size_t place_in(std::span<const float> sums, double number) {
+    const auto found = std::ranges::upper_bound(sums, static_cast<float>(number));
+    return std::min(static_cast<size_t>(found - sums.begin()), sums.size() - 1);
+}
+
 }  // namespace
 
 void check(const GuidanceOptions &options) {
-    require_range("temperature", options.temperature, options.temperature >= 0 && std::isfinite(options.temperature),
-                  "a number from 0, for the policy's favourites, on");
+    for (const auto &[name, temperature] : {std::pair("temperature", options.temperature),
+                                            std::pair("other_temperature", options.other_temperature.value_or(0))}) {
+        require_range(name, temperature, temperature >= 0 && std::isfinite(temperature),
+                      "a number from 0, for the policy's favourites, on");
+    }
     require_at_least("shortlist", options.shortlist, 0);
     require_range("shortlist_share", options.shortlist_share,
                   options.shortlist_share >= 0 && options.shortlist_share <= 1, "from 0 to 1");
@@ -42,7 +72,8 @@ void check(const GuidanceOptions &options) {
 }
 
 GuidedSchedules::GuidedSchedules(SpaceRef space, std::shared_ptr<const Policy> policy, const GuidanceOptions &options)
-    : ScheduleSpace(space), space_(space), policy_(std::move(policy)), options_(options), reader_(std::move(space)) {
+    : ScheduleSpace(space), space_(space), policy_(std::move(policy)), options_(options),
+      temperature_(options.temperature), reader_(std::move(space)) {
     check(options_);
     require(!policy_ || policy_->problem() == space_->problem ||
                 identity_bytes(*policy_->problem()) == identity_bytes(*space_->problem),
@@ -53,9 +84,9 @@ GuidedSchedules::GuidedSchedules(SpaceRef space, std::shared_ptr<const Policy> p
 GuidedSchedules::GuidedSchedules(const GuidedSchedules &other)
     : GuidedSchedules(other.space_, other.policy_, other.options_) {}
 
-size_t GuidedSchedules::Distribution::index(double number) const {
-    const auto found = std::ranges::upper_bound(cumulative, static_cast<float>(number));
-    return std::min(static_cast<size_t>(found - cumulative.begin()), cumulative.size() - 1);
+size_t GuidedSchedules::place(const Distribution &distribution, double number) const {
+    return temperature_ == options_.temperature ? place_in(distribution.cumulative, number)
+                                                : place_in(cumulative(distribution.logits, temperature_), number);
 }
 
 int64_t GuidedSchedules::Opinion::bytes() const {
@@ -76,12 +107,12 @@ size_t GuidedSchedules::HashOfPath::operator()(const std::vector<Decision> &path
 
 std::vector<Preference<Decision>> GuidedSchedules::preferences(const State &state) {
     const Opinion &known = opinion(state, state.decisions_made());
-    const auto &decisions = known.blind.decisions;
+    const auto &[decisions, logits, _] = known.blind;
     std::vector<Preference<Decision>> preferences;
     double sum = 0;
     for (size_t i = 0; i < decisions.size(); i++) {
-        if (!std::isinf(known.logits[i])) {
-            const double logit = known.logits[i] - *std::ranges::max_element(known.logits);
+        if (!std::isinf(logits[i])) {
+            const double logit = logits[i] - *std::ranges::max_element(logits);
             preferences.push_back({decisions[i], logit});
             sum += std::exp(logit);
         }
@@ -126,17 +157,17 @@ GuidedSchedules::Opinion GuidedSchedules::form_opinion(const State &state) {
     const auto decisions = expansion.decisions();
     if (decisions.size() <= 1) {
         opinion.blind.decisions.assign(decisions.begin(), decisions.end());
-        opinion.logits.resize(decisions.size());
+        opinion.blind.logits.resize(decisions.size());
     } else if (policy_) {
         opinion.blind.decisions = evenly_spread(decisions, static_cast<size_t>(options_.max_decisions));
         const auto logits = policy_->blind_logits(expansion, opinion.blind.decisions, scratch_);
-        opinion.logits.assign(logits.begin(), logits.end());
+        opinion.blind.logits.assign(logits.begin(), logits.end());
         costs_.forwards++;
     } else {
         opinion.blind.decisions.assign(decisions.begin(), decisions.end());
-        opinion.logits = logits_by_cost(expansion);
+        opinion.blind.logits = logits_by_cost(expansion);
     }
-    opinion.blind.cumulative = cumulative(opinion.logits);
+    opinion.blind.cumulative = cumulative(opinion.blind.logits, options_.temperature);
     return opinion;
 }
 
@@ -153,7 +184,7 @@ std::vector<float> GuidedSchedules::logits_by_cost(Expansion &expansion) {
 // What the child-reading head says of some that the blind one has drawn.
 GuidedSchedules::Distribution GuidedSchedules::read_shortlist(const State &state, const Opinion &opinion,
                                                               uint64_t seed) {
-    const auto places = sample_without_repetition(opinion.logits, options_.temperature,
+    const auto places = sample_without_repetition(opinion.blind.logits, options_.temperature,
                                                   static_cast<size_t>(options_.shortlist), SplitMix64(seed));
     Distribution listed;
     for (const size_t place : places) {
@@ -164,35 +195,14 @@ GuidedSchedules::Distribution GuidedSchedules::read_shortlist(const State &state
     costs_.evaluations += static_cast<int64_t>(listed.decisions.size());
     const auto judged = policy_->child_logits(expansion, listed.decisions, children, scratch_);
     costs_.forwards++;
-    std::vector<float> logits(judged.begin(), judged.end());
-    for (size_t i = 0; i < logits.size(); i++) {
+    listed.logits.assign(judged.begin(), judged.end());
+    for (size_t i = 0; i < listed.logits.size(); i++) {
         if (std::isnan(children.costs[i])) {
-            logits[i] = -std::numeric_limits<float>::infinity();
+            listed.logits[i] = -std::numeric_limits<float>::infinity();
         }
     }
-    listed.cumulative = cumulative(logits);
+    listed.cumulative = cumulative(listed.logits, options_.temperature);
     return listed;
-}
-
-std::vector<float> GuidedSchedules::cumulative(std::span<const float> logits) const {
-    std::vector<float> sums(logits.size());
-    if (logits.empty()) {
-        return sums;
-    }
-    const auto highest = std::ranges::max_element(logits);
-    if (std::isinf(*highest)) {  // none is acceptable, and each is as good as the others
-        return cumulative(std::vector<float>(logits.size(), 0.0f));
-    }
-    if (options_.temperature == 0) {
-        std::fill(sums.begin() + (highest - logits.begin()), sums.end(), 1.0f);
-        return sums;
-    }
-    std::vector<double> weights(logits.size());
-    std::ranges::transform(logits, weights.begin(),
-                           [&](float logit) { return std::exp((logit - *highest) / options_.temperature); });
-    std::partial_sum(weights.begin(), weights.end(), weights.begin());
-    std::ranges::transform(weights, sums.begin(), [&](double sum) { return static_cast<float>(sum / weights.back()); });
-    return sums;
 }
 
 }  // namespace halidegym

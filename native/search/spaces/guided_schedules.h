@@ -16,6 +16,9 @@ namespace halidegym {
 // How decisions are drawn from a policy.
 struct GuidanceOptions {
     double temperature = 1;  // of the draws; 0: always the decision that the policy likes most
+    // Of half of the simulations, by lot: how sure a policy may be of itself depends on the pipeline, and on how many
+    // decisions in a row have to be right.
+    std::optional<double> other_temperature;
     // How many decisions have their children read: drawn by the blind head without repetition, and judged by the other
     // one (Kool et al. 2019, "Stochastic Beams and Where to Find Them"). 0: no child is read.
     int shortlist = 0;
@@ -42,6 +45,9 @@ public:
     void choose_how_to_draw(Random &random) {
         reads_children_ =
             options_.shortlist > 0 && (options_.shortlist_share >= 1 || draw_bool(random, options_.shortlist_share));
+        if (options_.other_temperature) {
+            temperature_ = draw_bool(random, 0.5) ? *options_.other_temperature : options_.temperature;
+        }
     }
 
     template <typename Random>
@@ -53,7 +59,7 @@ public:
         if (drawn_from.decisions.empty()) {
             return std::nullopt;
         }
-        return drawn_from.decisions[drawn_from.index(draw_unit(random))];
+        return drawn_from.decisions[place(drawn_from, draw_unit(random))];
     }
 
     // Of the blind policy, whatever the temperature.
@@ -67,15 +73,12 @@ private:
     // A distribution over decisions.
     struct Distribution {
         std::vector<Decision> decisions;
-        std::vector<float> cumulative;  // probabilities; the last one is 1
-
-        // Of the decision that a number in [0, 1) stands for.
-        size_t index(double number) const;
+        std::vector<float> logits;
+        std::vector<float> cumulative;  // probabilities at the first temperature; the last one is 1
     };
     // What is remembered of a state.
     struct Opinion {
         Distribution blind;
-        std::vector<float> logits;  // of the blind ones
         std::optional<Distribution> shortlisted;
 
         int64_t bytes() const;
@@ -89,12 +92,14 @@ private:
     Opinion form_opinion(const State &state);
     std::vector<float> logits_by_cost(Expansion &expansion);
     Distribution read_shortlist(const State &state, const Opinion &opinion, uint64_t seed);
-    std::vector<float> cumulative(std::span<const float> logits) const;
+    // Of the decision that a number in [0, 1) stands for.
+    size_t place(const Distribution &distribution, double number) const;
 
     SpaceRef space_;
     std::shared_ptr<const Policy> policy_;
     GuidanceOptions options_;
     bool reads_children_ = false;  // of a shortlist, in the draws at hand
+    double temperature_;           // of these
     Policy::Scratch scratch_;
     ChildReader reader_;
     std::unordered_map<std::vector<Decision>, Opinion, HashOfPath> opinions_;  // by the decisions that led to the state

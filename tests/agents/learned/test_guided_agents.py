@@ -64,10 +64,13 @@ def harris() -> SchedulingProblem:
     )
 
 
-@pytest.fixture(params=["policy", "shortlist", "replay", "mcts", "puct", "gumbel", "sgbs", "sgbs shortlist"])
+@pytest.fixture(
+    params=["policy", "temperatures", "shortlist", "replay", "mcts", "puct", "gumbel", "sgbs", "sgbs shortlist"]
+)
 def agent(request: pytest.FixtureRequest, policy: Path) -> GuidedAgent:
     agents: dict[str, GuidedAgent] = {
         "policy": PolicyAgent(policy=policy, samples=20),
+        "temperatures": PolicyAgent(policy=policy, samples=20, other_temperature=0.25),
         "shortlist": PolicyAgent(policy=policy, samples=20, shortlist=4),
         "replay": GuidedReplay(policy=policy, schedules=60),
         "mcts": PolicyGuidedMCTS(policy=policy, evaluations=150),
@@ -138,10 +141,10 @@ def test_the_favourites_do_not_depend_on_the_seed(policy: Path, harris: Scheduli
 
 def test_what_is_remembered_changes_nothing_but_the_forwards(policy: Path, harris: SchedulingProblem) -> None:
     space = Rules().space(harris)
-    for shortlist in (0, 4):
+    for shortlist, other in ((0, None), (4, None), (0, 0.25), (4, 0.25)):
         found = []
         for memory in (0, 1 << 30):
-            options = GuidanceOptions(shortlist=shortlist, memory=memory)
+            options = GuidanceOptions(shortlist=shortlist, memory=memory, other_temperature=other)
             guided = GuidedSpace(space, Policy(load_network(policy), space), options)
             found.append(rollout_search(guided, RolloutSearchOptions(rollouts=30, deviations=2.0)))
         forgetful, mindful = found
@@ -157,11 +160,12 @@ def test_decisions_are_drawn_with_the_policy_s_probabilities(policy: Path, blur:
         state = state.expand().child(0)
     depth = len(state.decisions_made)
     logits = np.asarray(network.blind_logits(state.expand()), np.float64)
-    for temperature in (1.0, 0.5):
-        expected = np.exp((logits - logits.max()) / temperature)
-        expected /= expected.sum()
+    for temperature, other in ((1.0, None), (0.5, None), (1.0, 0.05)):
+        each = (temperature, temperature if other is None else other)
+        shares = np.exp([(logits - logits.max()) / of_a_half for of_a_half in each])
+        expected = (shares / shares.sum(1, keepdims=True)).mean(0)
         draws = 2000
-        guided = GuidedSpace(space, network, GuidanceOptions(temperature=temperature))
+        guided = GuidedSpace(space, network, GuidanceOptions(temperature=temperature, other_temperature=other))
         drawn = Counter(
             rollout_search(guided, RolloutSearchOptions(rollouts=1, seed=seed)).solutions[0].actions[depth]
             for seed in range(draws)
@@ -265,6 +269,9 @@ def test_bad_input(policy: Path, tmp_path: Path, blur: SchedulingProblem) -> Non
         PolicyAgent.load(damaged)
     with pytest.raises(InvalidParameter, match="temperature"):
         PolicyAgent(policy=policy, temperature=-1)
+    for other in (-0.1, math.inf, math.nan):
+        with pytest.raises(InvalidParameter, match=r"other_temperature=.* is out of range"):
+            PolicyAgent(policy=policy, other_temperature=other)
     with pytest.raises(InvalidParameter, match="shortlist_share"):
         GuidedReplay(policy=policy, shortlist_share=1.5)
     with pytest.raises(InvalidParameter, match="selection='best' is unknown; give one of uct, puct"):
