@@ -91,18 +91,6 @@ def drawn_numbers() -> tuple[float, float]:
     return random.random(), float(np.random.random())  # noqa: NPY002 - the generator that is everybody's
 
 
-def forks_of_two() -> list[int]:
-    """The processes in which this one and a fork of it have a function called."""
-    own = run_isolated(os.getppid)
-    reading, writing = os.pipe()
-    fork = os.fork()
-    if fork == 0:
-        os.write(writing, str(run_isolated(os.getppid)).encode())
-        os._exit(0)
-    os.waitpid(fork, 0)
-    return [own, int(os.read(reading, 100)), run_isolated(os.getppid)]
-
-
 def schedule_trusted(problem: SchedulingProblem) -> None:
     TrustedSchedule(problem).pipeline()
 

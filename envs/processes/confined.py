@@ -90,11 +90,16 @@ class ChildProcess:
     """
 
     def __init__(self, start: Callable[[IO[bytes]], Child]) -> None:
+        self._owner = os.getpid()
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        self._process = start(self._words)
+        try:
+            self._process = start(self._words)
+        except BaseException:
+            self._words.close()
+            raise
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)
-        self._received = b""
+        self._received = bytearray()
 
     def __enter__(self: Process) -> Process:
         return self
@@ -111,7 +116,7 @@ class ChildProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Whether it has not ended yet. To a fork of who started it, which cannot share it, it has."""
         return self._process.returncode is None and self._process.poll() is None
 
     @property
@@ -140,7 +145,8 @@ class ChildProcess:
         deadline = time.monotonic() + timeout_s
         while len(self._received) < count:
             self._receive_more(deadline, timeout_s)
-        data, self._received = self._received[:count], self._received[count:]
+        data = bytes(self._received[:count])
+        del self._received[:count]
         return data
 
     def receive_line(self, timeout_s: float) -> str:
@@ -204,9 +210,10 @@ class ChildProcess:
         # first moments, there is no such group.
         if self._process.returncode is not None:
             return  # and its number may be somebody else's by now
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.kill()
+        if os.getpid() == self._owner:  # or who started it, of whom this is a fork, may need it still
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.kill()
         self._process.wait()
 
     def _finished(self) -> Finished:

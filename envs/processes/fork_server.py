@@ -74,14 +74,15 @@ class _Server:
         for end in (self._ended, self._wake):
             os.set_blocking(end, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())  # the thread that started the server may have blocked them all
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         self._selector.register(self._control, selectors.EVENT_READ)
         self._selector.register(self._ended, selectors.EVENT_READ)
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj is self._control:
-                    _, given, _, _ = socket.recv_fds(self._control, len(ASKED), _DESCRIPTORS)
-                    if not given:  # nobody can ask any more
+                    asked, given, _, _ = socket.recv_fds(self._control, len(ASKED), _DESCRIPTORS)
+                    if not asked:  # nobody can ask any more
                         self._end()
                     if self._is_fork(socket.socket(fileno=given[0]), given[1:]):
                         return
@@ -92,6 +93,7 @@ class _Server:
 
     def _is_fork(self, link: socket.socket, given: list[int]) -> bool:
         """Fork as is asked on a link; return whether this is the fork."""
+        process = None
         try:
             with link.makefile("rb") as file:
                 request: Request = pickle.load(file)
@@ -99,22 +101,21 @@ class _Server:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the threads there are, of BLAS, are ended before a fork
                 process = os.fork()
-            if process == 0:
-                self._leave_to(link)
-                _become(request, given)
-                return True
-            self._links[process] = link
-            self._selector.register(link, selectors.EVENT_READ, process)
-            _send(link, process)
         except (EOFError, pickle.UnpicklingError):  # who has asked has thought better of it
             link.close()
         except OSError as error:
             _send(link, -(error.errno or errno.EAGAIN))
             link.close()
-        finally:
-            for descriptor in given:
-                os.close(descriptor)
-        return False
+        if process == 0:
+            self._leave_to(link)
+            _become(request, given)
+        elif process is not None:
+            self._links[process] = link
+            self._selector.register(link, selectors.EVENT_READ, process)
+            _send(link, process)
+        for descriptor in given:
+            os.close(descriptor)
+        return process == 0
 
     def _import(self, modules: frozenset[str]) -> None:
         for module in sorted(modules - self._imported):

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from halidegym.envs.processes.confined import ChildProcess, ProcessEnded, confined, with_variables
+from halidegym.envs.processes.confined import ChildProcess, Finished, ProcessEnded, confined, with_variables
 from halidegym.envs.processes.forked import ForkedProcess, fork_process
 from halidegym.envs.processes.python import python_command, python_path
 from halidegym.envs.processes.resources import LONGEST_S, most_of_memory
@@ -23,6 +23,7 @@ from halidegym.native._core import Error
 T = TypeVar("T")
 
 _LENGTH = struct.Struct("<Q")  # of the message that follows
+_NO_MORE = _LENGTH.pack(0)
 
 _CHILD = "from halidegym.envs.processes.isolated import serve; serve()"
 
@@ -73,7 +74,7 @@ class PythonProcess(ChildProcess):
         """
         request = pickle.dumps((function, args, kwargs))
         if isinstance(self._process, ForkedProcess):
-            self._process.server.import_before_forks(getattr(function, "__module__", ""))
+            self._process.server.import_before_forks(getattr(function, "__module__", None))
         self.owes_an_answer = True
         self.send(_LENGTH.pack(len(request)) + request, timeout_s)
         (length,) = _LENGTH.unpack(self.receive(_LENGTH.size, timeout_s))
@@ -83,6 +84,11 @@ class PythonProcess(ChildProcess):
         if error is not None:
             raise error
         return result  # type: ignore[no-any-return]
+
+    def finish(self, timeout_s: float) -> Finished:
+        """Wait until it ends by itself; it is told to, since a fork of this process may keep its input open."""
+        self.send(_NO_MORE, timeout_s)
+        return super().finish(timeout_s)
 
 
 class KeptProcess:
@@ -187,7 +193,7 @@ def serve() -> None:
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
-    while header := requests.read(_LENGTH.size):
+    while (header := requests.read(_LENGTH.size)) not in (b"", _NO_MORE):
         function, args, kwargs = pickle.loads(requests.read(*_LENGTH.unpack(header)))
         if not gc.isenabled():  # but now all is imported, and need not be looked at again
             gc.freeze()

@@ -96,6 +96,13 @@ def test_a_process_calls_many_functions_and_keeps_what_they_print(forked: bool) 
         process.call(print, "said and flushed", flush=True)
         assert process.call(input_is_empty)
         assert process.words == "said and flushed\n"
+        assert process.call("loud".upper) == "LOUD", "methods of C have no module"
+
+
+@forked_or_not
+def test_long_results_come_in_time(forked: bool) -> None:
+    with PythonProcess(forked=forked) as process:
+        assert process.call(bytes, 100 << 20, timeout_s=50.0) == bytes(100 << 20)
 
 
 @forked_or_not
