@@ -6,6 +6,7 @@ import contextlib
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -101,7 +102,11 @@ def calibrate_command(
 
 
 def _report(calibrations: Sequence[Calibration], output: Path | None) -> None:
-    output_console().print(_table(calibrations))
+    console = output_console()
+    console.print(_table(calibrations))
+    for calibration in calibrations:
+        for failure, times in Counter(calibration.failures).items():
+            console.print(f"{calibration.problem}: {times} failed, {failure}", markup=False, style="red")
     if output is not None:
         write_report(calibrations, output, " ".join(["halidegym", *sys.argv[1:]]))
 

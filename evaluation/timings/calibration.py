@@ -17,6 +17,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.measurements import Timing
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer
+from halidegym.evaluation.output import run_times
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Point:
         seconds: measured; of one that is too slow, the limit; infinite if it failed.
         is_too_slow: whether a run was ended at the limit, so that all that is known is that it takes longer.
         is_disturbed: whether other processes were in the way.
+        failure: what went wrong, in a few words; empty if nothing did.
     """
 
     kind: str
@@ -36,6 +38,7 @@ class Point:
     seconds: float
     is_too_slow: bool = False
     is_disturbed: bool = False
+    failure: str = ""
 
     @property
     def is_good(self) -> bool:
@@ -46,7 +49,9 @@ class Point:
     def of(cls, kind: str, cost: float, timing: Timing, limit_s: float) -> Point:
         """A schedule that was timed with this limit for a run."""
         is_too_slow = timing.outcome == "timeout" and not timing.compiler_was_late
-        return cls(kind, cost, limit_s if is_too_slow else timing.median_s, is_too_slow, timing.is_disturbed)
+        failure = "" if is_too_slow or timing.outcome == "ok" else run_times.outcome(timing, "")
+        seconds = limit_s if is_too_slow else timing.median_s
+        return cls(kind, cost, seconds, is_too_slow, timing.is_disturbed, failure)
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,11 @@ class Calibration:
     def ranked(self) -> tuple[Point, ...]:
         """The schedules that did not fail."""
         return tuple(point for point in self.points if math.isfinite(point.seconds))
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What went wrong with the others."""
+        return tuple(point.failure for point in self.points if point.failure)
 
     @property
     def good(self) -> tuple[Point, ...]:

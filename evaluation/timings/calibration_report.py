@@ -79,7 +79,7 @@ the time, so that their times are too long.
 
 def _draw(calibrations: Sequence[Calibration], path: Path) -> None:
     if not calibrations:
-        raise Error("There is nothing to draw: no schedule was timed. Allow more time.")
+        raise Error("There is nothing to draw: no schedule was timed, or all failed. Allow more time or memory.")
     columns = min(3, len(calibrations))
     lines = -(-len(calibrations) // columns)
     figure = new_figure(4 * columns, 3.6 * lines)

@@ -118,6 +118,11 @@ def test_an_interrupted_calibration_reports_what_was_done(tmp_path: Path, monkey
     assert (nothing.exit_code, nothing.stdout) == (1, "") and "| mm | 2 |" in page.read_text()
 
 
+def test_a_calibration_tells_why_schedules_failed() -> None:
+    result = halidegym("calibrate", MM, *QUICK, "--schedules", "3", "--flush", "99999999")
+    assert re.search(r"mm: 3 failed, \w+: \w+", result.stdout), result.stdout
+
+
 def test_timing_check() -> None:
     result = halidegym(
         "timing-check", MM, *QUICK, "--first", "greedy", "--second", "root", "--comparisons", "1", "--schedules", "2"
