@@ -14,6 +14,7 @@ from rich.table import Table
 
 from halidegym.envs.problems.rules import Rules
 from halidegym.evaluation.arguments.options import pipeline_options, target_option
+from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.pages import write_table
@@ -219,7 +220,7 @@ _PARTS: dict[str, Callable[[Run], Iterable[Measurement]]] = {
 }
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("names", metavar="[PIPELINE]...", nargs=-1)
 @click.option(
     "--part",
@@ -234,7 +235,7 @@ _PARTS: dict[str, Callable[[Run], Iterable[Measurement]]] = {
 @click.option("--beam", type=click.IntRange(min=1), default=32, show_default=True, help="Width of the compared beam.")
 @click.option("--passes", type=click.IntRange(min=1), default=5, show_default=True, help="Passes of the compared beam.")
 @click.option("--seconds", type=float, default=0.3, show_default=True, help="CPU time for each value of a rate.")
-@click.option("--csv", "table", type=click.Path(dir_okay=False, path_type=Path), help="File to write the table to.")
+@click.option("--csv", "table", type=OutputFile(), help="File to write the table to.")
 @target_option
 @click.option("--parallelism", type=click.IntRange(min=1), default=16, show_default=True, help="Cores to schedule for.")
 @pipeline_options
@@ -265,23 +266,33 @@ def speed(
 
     Rates are per second of CPU time of one thread; threads are compared by the clock, so on an idle machine. Rows, rollouts
     and simulations are beside evaluations of a beam of 4 with one pass. The exit status is 1 if a cost or a number of
-    evaluations is not the plugin's.
+    evaluations is not the plugin's. After Ctrl-C, what has been measured is shown.
     """
     check_positive(seconds=seconds)
-    console = output_console()
     differences: list[str] = []
+    measurements: list[Measurement] = []
     chosen, pipelines = parts or tuple(_PARTS), names or _NAMES
-    with steps_bar(_steps(chosen, len(pipelines), len(names or _ENVIRONMENTS), rounds)) as on_step:
-        setting = Setting(target=target, parallelism=parallelism, beam_size=beam, passes=passes)
-        run = Run(pipelines, names or _ENVIRONMENTS, setting, details, rounds, seconds, on_step, differences.append)
-        measurements = [measurement for part in chosen for measurement in _PARTS[part](run)]
+    try:
+        with steps_bar(_steps(chosen, len(pipelines), len(names or _ENVIRONMENTS), rounds)) as on_step:
+            setting = Setting(target=target, parallelism=parallelism, beam_size=beam, passes=passes)
+            run = Run(pipelines, names or _ENVIRONMENTS, setting, details, rounds, seconds, on_step, differences.append)
+            for part in chosen:
+                for measurement in _PARTS[part](run):
+                    measurements.append(measurement)
+    finally:
+        if measurements:
+            _report(measurements, differences, table)
+    if differences:
+        raise SystemExit(1)
+
+
+def _report(measurements: Sequence[Measurement], differences: Sequence[str], table: Path | None) -> None:
+    console = output_console()
     console.print(_table(measurements))
     if table:
         write_table(table, _COLUMNS, [measurement.cells for measurement in measurements])
     for difference in differences:
         console.print(f"DIFFERENT. {difference}", markup=False, style="red")
-    if differences:
-        raise SystemExit(1)
 
 
 def _steps(parts: Sequence[str], pipelines: int, environments: int, rounds: int) -> int:

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.plots import check_plot_file
 from halidegym.evaluation.output.tables import write_csv
 from halidegym.evaluation.papers import synthetic_trees
 
@@ -21,6 +22,8 @@ def mb2fbs_synthetic(trees: int, output: Path | None) -> None:
 
     The parameter is delta in figure 6, the beam size in figure 7, and beta2 in table 5.
     """
+    if output is not None:
+        check_plot_file(output / "synthetic.svg")
     points = [
         *synthetic_trees.figure_6(trees=trees),
         *synthetic_trees.figure_7(trees=trees),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import geometric_mean
 
@@ -45,7 +46,8 @@ def measured_candidates(
     The factor is how many times faster the choice is than the winner of one beam without dropout, timed in turns: for
     candidates scheduled for the usable cores, and for as many that were scheduled for other numbers of cores as well.
     A PIPELINE is as for `halidegym schedule`; by default, six of the benchmarks, which take about half an hour. Compiling
-    is most of that, unless it has been done: run it with --cache before, with few --sample-seconds.
+    is most of that, unless it has been done: run it with --cache before, with few --sample-seconds. After Ctrl-C, the
+    comparisons that were done are shown.
     """
     chosen = pipelines or PIPELINES
     for pipeline in chosen:
@@ -61,30 +63,37 @@ def measured_candidates(
         box=None,
     )
     factors: dict[tuple[int, ...], list[float]] = {}
-    with (
-        contextlib.closing(caching_timer(settings, database, again, cache)) as timer,
-        steps_bar(len(chosen)) as on_step,
-    ):
-        for pipeline in chosen:
-            on_step(pipeline)
-            # A fresh process: Func names, which Halide numbers a process, are part of what is kept.
-            problem = run_isolated(load_problem, pipeline)
-            for choice in choose_by_time(
-                problem, parallelisms=cores, candidates=candidates, beam_size=beam, timer=timer
-            ):
-                comparison = choice.comparison
-                if comparison.ratio > 0:  # NaN: a schedule failed
-                    factors.setdefault(choice.parallelisms, []).append(comparison.ratio)
-                table.add_row(
-                    pipeline,
-                    ", ".join(map(str, choice.parallelisms)),
-                    str(choice.plan.fingerprint.parallelism),
-                    f"{comparison.b.median_s * 1e3:.3g}",
-                    f"{comparison.a.median_s * 1e3:.3g}",
-                    f"{comparison.ratio:.2f}",
-                    f"{comparison.low:.2f} to {comparison.high:.2f}",
-                    _outcome(comparison),
-                )
+    try:
+        with (
+            contextlib.closing(caching_timer(settings, database, again, cache)) as timer,
+            steps_bar(len(chosen)) as on_step,
+        ):
+            for pipeline in chosen:
+                on_step(pipeline)
+                # A fresh process: Func names, which Halide numbers a process, are part of what is kept.
+                problem = run_isolated(load_problem, pipeline)
+                for choice in choose_by_time(
+                    problem, parallelisms=cores, candidates=candidates, beam_size=beam, timer=timer
+                ):
+                    comparison = choice.comparison
+                    if comparison.ratio > 0:  # NaN: a schedule failed
+                        factors.setdefault(choice.parallelisms, []).append(comparison.ratio)
+                    table.add_row(
+                        pipeline,
+                        ", ".join(map(str, choice.parallelisms)),
+                        str(choice.plan.fingerprint.parallelism),
+                        f"{comparison.b.median_s * 1e3:.3g}",
+                        f"{comparison.a.median_s * 1e3:.3g}",
+                        f"{comparison.ratio:.2f}",
+                        f"{comparison.low:.2f} to {comparison.high:.2f}",
+                        _outcome(comparison),
+                    )
+    finally:
+        if table.rows:
+            _show(table, factors)
+
+
+def _show(table: Table, factors: Mapping[tuple[int, ...], Sequence[float]]) -> None:
     for parallelisms, ratios in factors.items():
         cores_text = ", ".join(map(str, parallelisms))
         table.add_row("geometric mean", cores_text, "", "", "", f"{geometric_mean(ratios):.2f}", "", "")

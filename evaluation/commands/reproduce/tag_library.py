@@ -15,6 +15,7 @@ from halidegym.envs.transform.timer import TransformTimer
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.transform import SPACES, check_sizes
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.plots import check_plot_file
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers import tag_library, tag_library_report
 from halidegym.native._core import TransformSpace, available_lanes
@@ -47,7 +48,7 @@ def tag_library_command(
     """Tune a library of Fourier transforms by search and by dynamic programming (de Mesmay et al. 2009).
 
     Speeds are relative to the plan of careful dynamic programming; the final plans of all searches of a size race at the
-    end. Default sizes: 256, 1024, 4096, 16384, 360, 1000.
+    end. Default sizes: 256, 1024, 4096, 16384, 360, 1000. After Ctrl-C, the sizes that were done are shown.
     """
     if replay and database is None:
         raise click.UsageError("--replay needs --database.")
@@ -57,16 +58,21 @@ def tag_library_command(
     searches: list[tag_library.Search] = []
     sizes = tuple(dict.fromkeys(sizes)) or tag_library.SIZES
     check_sizes(sizes, [space])
-    for n in sizes:
-        found, race = _searched(n, space, budgets, seeds, database, replay)
-        rows += tag_library.rows(found, budgets, race)
-        shares += tag_library.reached(found, race)
-        searches += found
-        if output is not None:  # what is done so far
-            output.mkdir(parents=True, exist_ok=True)
-            name = "tag-library" if space == SPACES[0] else f"tag-library-{space}"
-            tag_library_report.write_all(rows, shares, searches, output, name)
-    _print(rows, shares)
+    name = "tag-library" if space == SPACES[0] else f"tag-library-{space}"
+    if output is not None:
+        check_plot_file(output / f"{name}.svg")
+    try:
+        for n in sizes:
+            found, race = _searched(n, space, budgets, seeds, database, replay)
+            rows += tag_library.rows(found, budgets, race)
+            shares += tag_library.reached(found, race)
+            searches += found
+            if output is not None:  # what is done so far
+                output.mkdir(parents=True, exist_ok=True)
+                tag_library_report.write_all(rows, shares, searches, output, name)
+    finally:
+        if rows:
+            _print(rows, shares)
 
 
 def _searched(

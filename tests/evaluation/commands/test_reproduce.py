@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from benchmarks_for_tests import halidegym
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.evaluation.papers import greedy_trees, mb2fbs, synthetic_trees, tag_library
 from halidegym.native._core import Error
 from halidegym.native.weights import builtin_weights, save_weights
 
@@ -27,6 +32,8 @@ from halidegym.native.weights import builtin_weights, save_weights
         ),
         (["measured-candidates", "toy_scan", "toy_scann"], "There is no pipeline 'toy_scann'"),
         (["measured-candidates", "toy_scan", "--cores", "4,0"], "cores=0 is out of range"),
+        (["mb2fbs-tables", "mat_mul", "--all", "--output", "out"], "Give PIPELINEs or --all, not both."),
+        (["protuner-figures-4-5", "mat_mul", "--scale", "-1", "--output", "out"], "Invalid value for '--scale'"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_run(
@@ -61,3 +68,54 @@ def test_if_every_pipeline_fails_so_does_the_experiment(
     assert "toy_blur: toy_blur cannot be timed" in result.stderr
     assert "None of the pipelines could be" in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["mb2fbs-tables", "mb2fbs-synthetic", "protuner-figures-4-5", "tag-library"])
+def test_plots_without_matplotlib_are_refused_before_anything_is_run(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begun(*_: object, **__: object) -> None:
+        pytest.fail("it has begun")
+
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    for module, name in (
+        (mb2fbs, "reproduce"), (synthetic_trees, "figure_6"), (greedy_trees, "run"), (tag_library, "all_searches"),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, begun)
+    result = halidegym("reproduce", command, "--output", tmp_path / "out")
+    assert (result.exit_code, "The plot needs matplotlib" in result.stderr) == (2, True), result.output
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module", "name", "table"),
+    [
+        (["mb2fbs-tables", "mat_mul", "hist"], mb2fbs, "reproduce", "tables.csv"),
+        (["protuner-figures-4-5", "mat_mul", "hist", "--scale", "1e-5"], greedy_trees, "run", "figures-4-5.csv"),
+        (["tag-library", "4", "8", "--seeds", "1", "--evaluations", "3"], tag_library, "all_searches", "tag-library.csv"),
+        (
+            ["measured-candidates", "toy_blur", "toy_scan", "--beam", "1", "--candidates", "1", "--sample-seconds", "0.01"],
+            import_module("halidegym.evaluation.commands.reproduce.measured_candidates"), "choose_by_time", None,
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)  # fmt: skip
+def test_an_interrupted_experiment_shows_what_was_done(
+    arguments: list[str], module: ModuleType, name: str, table: str | None, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    pytest.importorskip("matplotlib", reason="an optional dependency")
+    work, calls = getattr(module, name), itertools.count()
+
+    def interrupted(*args: object, **kwargs: object) -> object:
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        return work(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, interrupted)
+    first, second = arguments[1:3]
+    output = [] if table is None else ["--output", str(tmp_path)]
+    result = halidegym("reproduce", *arguments, *output)
+    assert result.exit_code == 1, result.output
+    shown = [result.stdout, *([] if table is None else [(tmp_path / table).read_text()])]
+    assert all(re.search(rf"\b{first}\b", text) and not re.search(rf"\b{second}\b.*\d", text) for text in shown)

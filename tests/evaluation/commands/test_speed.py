@@ -103,3 +103,34 @@ def test_growth_is_relative_to_the_smallest(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_rate_needs_some_seconds(command: list[str], seconds: str) -> None:
     result = CliRunner().invoke(main, [*command, "--seconds", seconds])
     assert (result.exit_code, f"seconds={float(seconds)} is out of range" in result.output) == (2, True), result.output
+
+
+def test_a_table_that_cannot_be_written_is_refused_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed_command, "compare_speed", lambda *_, **__: pytest.fail("it has begun"))
+    mine = tmp_path / "mine.py"
+    mine.write_text("mine")
+    for pipeline, table, message in (
+        ("harris", tmp_path / "none" / "speed.csv", f"There is no folder {tmp_path / 'none'}"),
+        (f"{mine}:build", mine, "--csv and [PIPELINE]... are one file"),
+    ):
+        result = speed(pipeline, "--part", "beam", "--csv", table)
+        assert (result.exit_code, message in " ".join(result.stderr.split())) == (2, True), result.output
+    assert mine.read_text() == "mine"
+
+
+def test_what_was_measured_before_an_interruption_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(name: str, *_: object, **__: object) -> Speed:
+        if name == "unsharp":
+            raise KeyboardInterrupt
+        return measured(Check("cost evaluations", "100", "101", False))
+
+    monkeypatch.setattr(speed_command, "compare_speed", interrupted)
+    table = tmp_path / "speed.csv"
+    result = speed("harris", "unsharp", "--part", "beam", "--csv", table)
+    assert result.exit_code == 1, result.output
+    assert "DIFFERENT. harris" in result.output
+    assert 'beam,harris,"CPU time, plugin / ours",6,6,6' in table.read_text()
+    assert speed("unsharp", "--part", "beam", "--csv", table).output.strip() == "Aborted!"
+    assert "harris" in table.read_text()
