@@ -21,8 +21,13 @@ from halidegym.evaluation.papers.mb2fbs import PAPER
 
 @click.command("protuner-figures-4-5")
 @click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1, type=click.Choice(list(PAPER)))
-@click.option("--scale", type=Number(min=0, min_open=True), default=0.01, show_default=True,
-              help="Factor of the paper's seconds per decision.")  # fmt: skip
+@click.option(
+    "--scale",
+    type=Number(min=0, min_open=True),
+    default=0.01,
+    show_default=True,
+    help="Factor of the paper's seconds per decision.",
+)
 @click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each agent.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Of tree search.")
 @click.option("--output", type=OutputFolder(), help="Also write .csv and .svg here.")
