@@ -71,10 +71,14 @@ class GuidedAgent(NativeSearch):
         super().check_files()
         load_network(self.policy)
 
-    def _guidance(self, seed: int, other_temperature: float | None = None) -> GuidanceOptions:
+    def _other_temperature(self) -> float | None:
+        """That half of the schedules are drawn at; None for `temperature`."""
+        return None
+
+    def _guidance(self, seed: int) -> GuidanceOptions:
         return GuidanceOptions(
             temperature=self.temperature,
-            other_temperature=other_temperature,
+            other_temperature=self._other_temperature(),
             shortlist=self.shortlist,
             shortlist_share=self.shortlist_share,
             max_decisions=self.max_decisions,

@@ -9,13 +9,7 @@ from halidegym.agents.budget import Budget
 from halidegym.agents.learned.guided import GuidedAgent
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import (
-    GuidanceOptions,
-    GuidedSpace,
-    RolloutSearchOptions,
-    SearchResult,
-    rollout_search,
-)
+from halidegym.native._core import GuidedSpace, RolloutSearchOptions, SearchResult, rollout_search
 from halidegym.native.checks import check_at_least
 
 
@@ -38,8 +32,8 @@ class PolicyAgent(GuidedAgent):
         super().__post_init__()
         check_at_least(1, samples=self.samples)
 
-    def _guidance(self, seed: int, other_temperature: float | None = None) -> GuidanceOptions:
-        return super()._guidance(seed, self.other_temperature)
+    def _other_temperature(self) -> float | None:
+        return self.other_temperature
 
     def _search_guided(
         self, space: GuidedSpace, budget: Budget, seed: int, on_progress: OnProgress | None

@@ -20,9 +20,8 @@ from types import TracebackType
 from typing import IO, Literal, TypeAlias, TypeVar
 
 from halidegym.envs.processes.forked import ForkedProcess
-from halidegym.envs.processes.resources import most_of_memory
+from halidegym.envs.processes.resources import is_ready, most_of_memory
 from halidegym.native import _core
-from halidegym.native.checks import INT32_MAX
 
 RUNNER = Path(_core.__file__).parent / "halidegym_runner"
 """The program that confines processes and runs kernels."""
@@ -195,9 +194,7 @@ class ChildProcess:
         self._received += data
 
     def _wait(self, descriptor: int, event: int, deadline: float, timeout_s: float) -> None:
-        poll = select.poll()
-        poll.register(descriptor, event)
-        if not poll.poll(min(1e3 * max(0.0, deadline - time.monotonic()), INT32_MAX)):
+        if not is_ready(descriptor, event, deadline - time.monotonic()):
             raise ProcessEnded(self._end_late(timeout_s))
 
     def _end_late(self, timeout_s: float) -> Finished:

@@ -20,7 +20,7 @@ from typing import IO
 
 from halidegym.envs.processes.fork_server import ASKED, NUMBER, Request
 from halidegym.envs.processes.python import module_path, python_command, python_path
-from halidegym.native.checks import INT32_MAX
+from halidegym.envs.processes.resources import is_ready
 
 _SERVER = "from halidegym.envs.processes import fork_server, isolated; fork_server.serve_forks(); isolated.serve()"
 _PACKAGE = __name__.partition(".")[0] + "."
@@ -66,7 +66,7 @@ class ForkedProcess:
             return 0
         with self._lock:
             if self.returncode is None:
-                if not _answers(self._link, timeout):
+                if not is_ready(self._link.fileno(), select.POLLIN, timeout):
                     raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
                 status = _number(self._link, socket.MSG_PEEK)  # which is there still after Ctrl-C
                 self.returncode = -signal.SIGKILL if status is None else status  # it ends with its server
@@ -230,12 +230,6 @@ def _end(process: subprocess.Popen[bytes], control: socket.socket, words: IO[byt
     words.close()
     process.kill()  # nobody has any fork of it
     process.wait()
-
-
-def _answers(link: socket.socket, timeout: float | None) -> bool:
-    poll = select.poll()
-    poll.register(link, select.POLLIN)
-    return bool(poll.poll(None if timeout is None else min(1e3 * max(0.0, timeout), INT32_MAX)))
 
 
 def _number(link: socket.socket, flags: int = 0) -> int | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+
+from halidegym.native.checks import INT32_MAX
 
 T = TypeVar("T")
 
@@ -45,6 +48,13 @@ def measure(function: Callable[[], T]) -> tuple[T, Resources]:
         cpu_seconds=time.process_time() - cpu_seconds,
         peak_memory_bytes=max(0, _memory_bytes("VmHWM") - memory),
     )
+
+
+def is_ready(descriptor: int, event: int, seconds: float | None) -> bool:
+    """Whether an event of `select.poll` comes to a descriptor within so many seconds; None to wait for it."""
+    poll = select.poll()
+    poll.register(descriptor, event)
+    return bool(poll.poll(None if seconds is None else min(1e3 * max(0.0, seconds), INT32_MAX)))
 
 
 def most_of_memory() -> int:
