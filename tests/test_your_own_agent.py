@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from halidegym.envs.processes.python import python_path
 from halidegym.evaluation.benchmark.suite import Suite
 from halidegym.training.settings import parse_settings
 
@@ -31,7 +32,7 @@ def fenced(language: str) -> str:
 def run(folder: Path, *commands: str) -> str:
     """What commands print, with `halidegym` that of this environment."""
     command = f"{shlex.quote(sys.executable)} -c 'from halidegym.evaluation.cli import main; main()'"
-    environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment = dict(os.environ) | python_path()
     script = "\n".join([f'halidegym() {{ {command} "$@"; }}', *commands])
     result = subprocess.run(
         ["bash", "-e", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=False

@@ -18,6 +18,7 @@ import halide
 import pytest
 
 from commands_for_tests import is_as_printed, shell_lines, write_small_suites
+from halidegym.envs.processes.python import python_path
 from pages_for_tests import PAGES, ROOT, Block, blocks, commands, is_signature, name_of, source_of
 
 #: Pages that take seconds.
@@ -203,7 +204,7 @@ def test_page(page: str, tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "page.py"],
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | ENVIRONMENT_VARIABLES,
+        env=os.environ | python_path() | ENVIRONMENT_VARIABLES,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

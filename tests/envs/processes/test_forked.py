@@ -29,6 +29,7 @@ from forking_functions import (
 from halidegym.envs.processes import forked
 from halidegym.envs.processes.confined import ProcessEnded
 from halidegym.envs.processes.isolated import PythonProcess, run_anew, run_isolated
+from halidegym.envs.processes.python import python_path
 from isolated_functions import add, multiply, threads_of_a_parallel_loop
 from processes_for_tests import all_end, children_of, descendants_of, is_running
 
@@ -161,5 +162,5 @@ def test_linear_algebra_works_in_all_its_threads() -> None:
 def _program(function: str) -> subprocess.Popen[bytes]:
     """One that calls a function, and to which all warnings are errors."""
     command = [sys.executable, "-X", "dev", "-W", "error", "-c", f"import forking_functions as all; all.{function}()"]
-    path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    path = python_path()
     return subprocess.Popen(command, env=os.environ | path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -18,6 +18,7 @@ import pytest
 
 from halidegym.envs.processes.confined import ProcessEnded
 from halidegym.envs.processes.isolated import KeptProcess, ProcessFailed, PythonProcess, run_anew, run_isolated
+from halidegym.envs.processes.python import python_path
 from halidegym.native._core import InvalidParameter
 from isolated_functions import (
     Surroundings,
@@ -187,7 +188,7 @@ def test_a_call_that_is_interrupted_is_not_made_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("forked", "expected"), [(True, 2), (False, 1)])  # with the server of those that are forked
 def test_processes_end_with_the_one_that_started_them(forked: bool, expected: int) -> None:
     program = f"from isolated_functions import wait_in_another_process as wait; wait({forked})"
-    path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    path = python_path()
     with subprocess.Popen([sys.executable, "-c", program], env={**os.environ, **path}) as parent:
         while len(descendants := descendants_of(parent.pid)) < expected:
             time.sleep(0.02)

@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 
+from halidegym.envs.processes.python import python_path
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.native import _core
 from halidegym.native._core import InvalidParameter
@@ -149,7 +150,7 @@ def test_arrays_of_other_kinds_are_refused(x: object, out: object, message: str)
 
 
 def run_with_lanes(lanes: str, code: str) -> str:
-    environment = {**os.environ, "HALIDEGYM_LANES": lanes, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment = {**os.environ, "HALIDEGYM_LANES": lanes, **python_path()}
     finished = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
     )

@@ -23,6 +23,7 @@ from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.tuner.autotune import Autotune
+from halidegym.envs.processes.python import python_path
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.database import TimingDatabase
 from halidegym.evaluation.arguments.pipeline import load_problem
@@ -93,7 +94,7 @@ def start(folder: Path, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", command, *arguments],
         cwd=folder,
-        env=dict(os.environ) | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=dict(os.environ) | python_path(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
