@@ -129,7 +129,12 @@ class Plan:
         return self.schedule.loop_nest()
 
     def schedule_of(self, candidate: Candidate) -> Schedule:
-        """Return the schedule of one of the candidates."""
+        """Return the schedule of one of the candidates.
+
+        Raises:
+            InvalidParameter: it is none, or one of another plan's, whose decisions do not fit.
+        """
+        check_given(Candidate, candidate=candidate)
         return Schedule.from_actions(self.schedule.problem, self.rules, candidate.actions)
 
     def top(self, count: int) -> tuple[Candidate, ...]:

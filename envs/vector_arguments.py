@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -79,7 +79,9 @@ def action_indices(actions: ArrayLike, num_envs: int) -> NDArray[np.int64]:
         )
     if array.dtype == np.int64:
         return array
-    return np.array([action_index(action) for action in array], np.int64)
+    # As they were given: NumPy makes texts of all if one is a text.
+    given: Iterable[Any] = actions if isinstance(actions, Sequence) else array
+    return np.array([action_index(action) for action in given], np.int64)
 
 
 def seeds_of(seed: int | Sequence[int | None] | NDArray[np.integer] | None, num_envs: int) -> list[int | None]:

@@ -22,6 +22,7 @@ from typing import IO, Literal, TypeAlias, TypeVar
 from halidegym.envs.processes.forked import ForkedProcess
 from halidegym.envs.processes.resources import is_ready, most_of_memory
 from halidegym.native import _core
+from halidegym.native.checks import check_at_least
 
 RUNNER = Path(_core.__file__).parent / "halidegym_runner"
 """The program that confines processes and runs kernels."""
@@ -235,6 +236,7 @@ class ConfinedProcess(ChildProcess):
         environment: variables besides the current ones; None for one to leave out.
 
     Raises:
+        InvalidParameter: `memory_bytes` is no size.
         OSError: there is no such program.
     """
 
@@ -257,6 +259,7 @@ def confined(
     environment: Mapping[str, str | None] | None = None,
 ) -> Callable[[IO[bytes]], Child]:
     """How to start a program that is confined; see `ConfinedProcess`."""
+    check_at_least(1, memory_bytes=memory_bytes)
     memory_bytes = most_of_memory() if memory_bytes is None else memory_bytes
     limits = [str(os.getpid()), str(memory_bytes), ",".join(map(str, cpus)) or ","]
 

@@ -19,6 +19,7 @@ from halidegym.envs.processes.forked import ForkedProcess, fork_process
 from halidegym.envs.processes.python import python_command, python_path
 from halidegym.envs.processes.resources import LONGEST_S, most_of_memory
 from halidegym.native._core import Error
+from halidegym.native.checks import check_at_least
 
 T = TypeVar("T")
 
@@ -40,6 +41,9 @@ class PythonProcess(ChildProcess):
         environment: variables besides the current ones; None for one to leave out.
         forked: from a process that has imported this package. If not, Python is started, which takes twenty times as long:
             for variables that libraries read when they are loaded, and for what is timed, as forks lie in memory alike.
+
+    Raises:
+        InvalidParameter: `memory_bytes` is no size.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class PythonProcess(ChildProcess):
     ) -> None:
         self.owes_an_answer = False
         """Whether a call was left, by Ctrl-C or an alarm, before its answer came: the next one would take it for its own."""
+        check_at_least(1, memory_bytes=memory_bytes)
         memory_bytes = most_of_memory() if memory_bytes is None else memory_bytes
         environment = environment or {}
         if forked:

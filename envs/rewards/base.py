@@ -136,10 +136,10 @@ class Reward(ABC):
             is_rating = (
                 isinstance(rating, Rating) and is_number(rating.reward) and isinstance(rating.info, (dict, Mapping))
             )
-            if not is_rating:
+            if not is_rating or math.isnan(rating.reward):
                 raise InvalidParameter(
                     f"{type(self).__name__}.rate_schedule returned {shown(rating)}: return a Rating(reward, info) of a "
-                    "number and a mapping"
+                    "number, which NaN is not, and a mapping"
                 )
             return rating
         if len(state.expand()) > 0:

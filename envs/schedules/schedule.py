@@ -146,4 +146,8 @@ def check_function_name(name: str) -> str:
     """
     if not (isinstance(name, str) and name.isidentifier() and name.isascii()) or keyword.iskeyword(name):
         raise _core.InvalidParameter(f"function={name!r} is no name of a function; give an identifier")
+    if name == "hl":
+        raise _core.InvalidParameter(
+            "function='hl' would hide the module that its source needs; give an identifier of your own"
+        )
     return name

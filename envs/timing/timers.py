@@ -255,6 +255,7 @@ class Replay:
     ) -> None:
         check_given(TimingDatabase, database=database)
         check_kind(TimingSettings, settings=settings)
+        check_given(str, inputs_digest=inputs_digest)
         check_kind(str, machine=machine)
         machines = database.checked_machines(machine)
         if machine is None and len(machines) > 1:

@@ -15,6 +15,7 @@ from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.rules import Rules
+from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.views import decision_words, draw_nest, nest_words, outline, status_words, to_svg
 from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options, target_option
@@ -129,7 +130,7 @@ class _Play:
         if path.exists() and path not in self._drawn:
             raise InvalidParameter(f"{file} exists, and is no picture of this game; remove it, or give another file")
         try:
-            path.write_text(to_svg(draw_nest(outline(self._game.state), self._status())) + "\n", encoding="utf-8")
+            write_atomically(path, f"{to_svg(draw_nest(outline(self._game.state), self._status()))}\n".encode())
         except OSError as error:
             raise InvalidParameter(f"Cannot write {file}: {error.strerror}") from error
         self._drawn.add(path)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from halidegym.envs.processes.files import write_atomically
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.playthroughs import PLAYTHROUGHS, playthrough
@@ -32,4 +33,4 @@ def playthroughs(names: tuple[str, ...], output: Path | None) -> None:
                 click.echo(text)
             else:
                 output.mkdir(parents=True, exist_ok=True)
-                (output / f"{name}.txt").write_text(text, encoding="utf-8")
+                write_atomically(output / f"{name}.txt", text.encode())

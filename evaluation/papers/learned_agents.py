@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import fcntl
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,6 +75,11 @@ class Run:
     distinct_evaluations: int
     forwards: int
     seconds: float
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        """What was run."""
+        return self.pipeline, self.agent, self.policy, self.seed
 
 
 def searches() -> dict[str, Entrant]:
@@ -150,7 +156,7 @@ def compare(
     Raises:
         Error: a run fails.
     """
-    done = {(run.pipeline, run.agent, run.policy, run.seed): run for run in known}
+    done = {run.key: run for run in known}
     for pipeline in pipelines:
         beam_seconds = float("nan")
         for name, entrant in entrants.items():
@@ -206,7 +212,8 @@ def _of_something_else(path: Path) -> FormatError:
 def read_runs(path: Path) -> list[Run]:
     """Read what `append_runs` has written; nothing if there is no such file, or an empty one.
 
-    A last line that was cut short by a kill is left out, whatever its last field looks like: it has no end of line.
+    A last line that was cut short by a kill is left out, whatever its last field looks like: it has no end of line. Of runs
+    that two processes have made, the first one counts.
 
     Raises:
         FormatError: the file is none of that kind.
@@ -220,30 +227,40 @@ def read_runs(path: Path) -> list[Run]:
     if header != [field.name for field in fields]:
         raise _of_something_else(path)
     try:
-        return [
+        runs = [
             Run(**{field.name: types[str(field.type)](cell) for field, cell in zip(fields, row, strict=True)})  # type: ignore[arg-type]
             for row in rows
         ]
     except ValueError as error:
         raise FormatError(f"{path} is damaged ({error}); remove the line, or the file") from error
+    first: dict[tuple[str, str, str, int], Run] = {}
+    for run in runs:
+        first.setdefault(run.key, run)
+    return list(first.values())
 
 
 def append_runs(path: Path, runs: Iterable[Run]) -> Iterator[Run]:
     """Write each run to the end of a file as soon as it is there, and pass it on. A last line that was cut short is removed.
+
+    Several processes may write to one file.
 
     Raises:
         FormatError: the file is none of that kind.
         OSError: the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    whole = _whole_lines(path)
+    _append(path, "")
+    for run in runs:
+        line = io.StringIO()
+        csv.writer(line, delimiter="\t", lineterminator="\n").writerow(dataclasses.astuple(run))
+        _append(path, line.getvalue())
+        yield run
+
+
+def _append(path: Path, line: str) -> None:
+    """Write a line behind the whole ones, and the header before the first one."""
     with path.open("a", newline="", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # or what another process is writing would be taken for what was cut short
+        whole = _whole_lines(path)
         file.truncate(len(whole))
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        if not whole:
-            file.write(_HEADER)
-            file.flush()
-        for run in runs:
-            writer.writerow(dataclasses.astuple(run))
-            file.flush()
-            yield run
+        file.write(line if whole else _HEADER + line)

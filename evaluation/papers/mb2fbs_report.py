@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from halidegym.envs.processes.files import write_atomically
 from halidegym.evaluation.output.pages import marked_table, with_tables, write_table
 from halidegym.evaluation.output.plots import new_figure, save_svg
 from halidegym.evaluation.papers.mb2fbs import BEAM_32, TABLE_4, TABLES_2_AND_3, Cell, geometric_means
@@ -40,7 +41,7 @@ def write_report(cells: Sequence[Cell], folder: Path) -> None:
         file = f"{title.lower().replace(' ', '-')}.csv"
         write_table(folder / file, *_table(cells, algorithms))
         page += f"{title}\n\n{marked_table(file)}\n"
-    (folder / "tables.md").write_text(with_tables(page, folder), encoding="utf-8")
+    write_atomically(folder / "tables.md", with_tables(page, folder).encode())
     _draw(cells, folder / "tables.svg")
 
 

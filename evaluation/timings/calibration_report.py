@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
+from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.output.pages import marked_table, with_tables, write_table
 from halidegym.evaluation.output.plots import new_figure, plain_label, save_svg
@@ -31,7 +32,7 @@ def write_report(calibrations: Sequence[Calibration], page: Path, command: str) 
     _draw([calibration for calibration in calibrations if calibration.ranked], plot)
     write_table(table, COLUMNS, [cells(calibration) for calibration in calibrations])
     text = _text(calibrations, plot.name, table.name, command)
-    page.write_text(with_tables(text, page.parent), encoding="utf-8")
+    write_atomically(page, with_tables(text, page.parent).encode())
 
 
 def cells(calibration: Calibration) -> tuple[str, ...]:

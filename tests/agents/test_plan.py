@@ -70,6 +70,8 @@ def test_top_lists_the_best_candidates(plan: Plan) -> None:
     for count in (0, 1.5, None):
         with pytest.raises(InvalidParameter, match=rf"count.*{count}.*give"):
             plan.top(count)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="candidate=3 is a int; give a Candidate"):
+        plan.schedule_of(3)  # type: ignore[arg-type]
 
 
 def test_it_says_what_its_cost_depends_on(plan: Plan, problem: SchedulingProblem) -> None:

@@ -300,6 +300,8 @@ def test_an_unknown_argument_is_named() -> None:
         (0, "give one for each of 4"),
         ([[1], [2, 3], 0, 0], "of different lengths: give one for each of 4"),
         ([0.0] * 4, "not an integer"),
+        ([0, 0, "0", 0], "action='0' is a str, not an integer"),
+        ([0, 0, 0, 0.5], "action=0.5 is a float, not an integer"),
         (np.full(4, 2**63, np.uint64), "64 bits"),
     ],
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import TracebackType
 
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.envs.timing.machine import this_machine
 from halidegym.native._core import InvalidParameter
@@ -96,6 +97,6 @@ class MeasuredStore:
         """Write the file and its card anew with what is in the journal; should this be cut off, both are there still."""
         if self._unsaved:
             self.collection.save(self._path)
-            self._path.with_suffix(".md").write_text(data_card(self.collection), encoding="utf-8")
+            write_atomically(self._path.with_suffix(".md"), data_card(self.collection).encode())
             self._journal.remove()
             self._unsaved = 0

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halidegym.envs.processes.files import write_atomically
 from halidegym.evaluation.benchmark.report import plots, tables
 from halidegym.evaluation.benchmark.report.groups import Group, Scores, groups_of
 from halidegym.evaluation.benchmark.report.statistics import pairs, summaries
@@ -181,9 +182,9 @@ class _Writer:
     def close(self, title: str) -> Path:
         """Write the pages."""
         page = with_tables("\n".join(self._parts), self._folder)
-        (self._folder / "report.md").write_text(page, encoding="utf-8")
+        write_atomically(self._folder / "report.md", page.encode())
         html = self._folder / "report.html"
-        html.write_text(_html(page, title, self._folder), encoding="utf-8")
+        write_atomically(html, _html(page, title, self._folder).encode())
         return html
 
 

@@ -115,6 +115,8 @@ def test_reference_search_gives_the_published_costs(name: str) -> None:
 def test_unknown_names_are_rejected() -> None:
     with pytest.raises(ValueError, match=r"no pipeline 'blurr'.*harris"):
         pipelines.build("blurr")
+    with pytest.raises(ValueError, match=r"no pipeline 3: .*harris"):
+        pipelines.build(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"no suite 'paper'.*papers"):
         pipelines.names("paper")
     with pytest.raises(ValueError, match=r"estimates='false'.*'published' or 'true'"):

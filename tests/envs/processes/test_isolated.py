@@ -124,6 +124,9 @@ def test_memory_and_time_have_an_end(forked: bool) -> None:
         run_isolated(take, 1 << 50)
     with PythonProcess(forked=forked) as process, pytest.raises(ProcessEnded, match="still running after 1 s"):
         process.call(time.sleep, 1000, timeout_s=1.0)
+    for size in (0, 1 << 70, "1"):
+        with pytest.raises(InvalidParameter, match=r"memory_bytes=.* is out of range"):
+            PythonProcess(memory_bytes=size, forked=forked)  # type: ignore[arg-type]
 
 
 def test_an_end_without_an_answer_is_told_though_no_error_came_with_it() -> None:

@@ -204,7 +204,8 @@ class Told(CountOfDirectives):
 
 
 @pytest.mark.parametrize(
-    ("reward", "info"), [(None, {}), ("fast", {}), (np.ones(1), {}), (True, {}), (1.0, None), (1.0, [("a", 1)])]
+    ("reward", "info"),
+    [(None, {}), ("fast", {}), (np.ones(1), {}), (True, {}), (math.nan, {}), (1.0, None), (1.0, [("a", 1)])],
 )
 def test_a_rating_is_of_a_number_and_a_mapping(reward: Any, info: Any) -> None:
     told = Told(Rating(reward, info))

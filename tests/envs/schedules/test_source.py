@@ -63,7 +63,7 @@ def test_python_source_as_a_function(name: str) -> None:
     assert hl.serialize_pipeline(pipeline) == hl.serialize_pipeline(schedule.pipeline())
 
 
-@pytest.mark.parametrize("name", ["", "class", "two words", "naïve"])
+@pytest.mark.parametrize("name", ["", "class", "two words", "naïve", "hl"])
 def test_functions_have_names(name: str) -> None:
     schedule = random_schedule(problem_of("blur"), 0)
     for text in (schedule.cpp, schedule.python):

@@ -136,6 +136,16 @@ def test_a_study_that_was_killed_goes_on(cut: int, tmp_path: Path) -> None:
     assert read_runs(path) == runs
 
 
+def test_two_processes_write_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.tsv"
+    runs = [_run("harris", GREEDY, 1.5, seed=seed) for seed in range(4)]
+    one, other = append_runs(path, iter(runs[:3])), append_runs(path, iter(runs[1:]))
+    assert [next(one), next(other)] == runs[:2]
+    assert [*one, *other] == [*runs[1:3], *runs[2:]]
+    assert len(path.read_text().splitlines()) == 7
+    assert read_runs(path) == runs, "what both have run counts once"
+
+
 def test_a_study_that_was_killed_before_its_first_run_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "runs.tsv"
 
