@@ -1504,7 +1504,8 @@ class RolloutSearchOptions(_Bound):
         """Parameters of a search by rollouts.
 
         Args:
-            rollouts: how many; None for as many as the budget allows.
+            rollouts: how many different ones; None for as many as the budget allows. A schedule that comes again is not
+                looked at again; after a thousand of these in a row, the search is over.
             free_rollouts: how many of them come before any repeats the best one.
             deviations: steps of the others, on average, that do not repeat the best one; None repeats nothing.
             patience: rollouts without a better one, after which it begins again; None for never.

@@ -21,8 +21,8 @@ class GuidedReplay(GuidedAgent):
     """Draw some schedules from a policy, then repeat the best known one but for a few steps that the policy draws.
 
     Attributes:
-        schedules: how many complete schedules are looked at; None for as many as the budget given to `plan` allows, or 256
-            without one.
+        schedules: how many different complete schedules are looked at; None for as many as the budget given to `plan`
+            allows, or 256 without one.
         free_schedules: how many of them are drawn before any is repeated.
         deviations: how many steps on average do not repeat the decision of the best known schedule at the same depth (after
             the last-good-reply policy of Drake 2009).

@@ -20,7 +20,7 @@ class PolicyAgent(GuidedAgent):
     `PolicyAgent(samples=1, temperature=0)` is one rollout that takes the policy's favourite decision at every step.
 
     Attributes:
-        samples: how many schedules are drawn; None for as many as the budget given to `plan` allows.
+        samples: how many different schedules are drawn; None for as many as the budget given to `plan` allows.
         other_temperature: of half of the schedules, by lot; None for the same. The more decisions a pipeline takes, the more
             blind draws gain by 0.4.
     """

@@ -31,7 +31,7 @@ class SoftSampling(NativeSearch):
 
     Attributes:
         temperature: 0 for greedy search; the larger, the more random.
-        samples: how many schedules are drawn; None for as many as the budget given to `plan` allows.
+        samples: how many different schedules are drawn; None for as many as the budget given to `plan` allows.
     """
 
     temperature: float = 0.2

@@ -15,7 +15,8 @@
 namespace halidegym {
 
 struct RolloutSearchOptions {
-    std::optional<int64_t> rollouts = std::nullopt;  // how many; empty: until the budget is used up
+    // How many that come to different states; empty: until the budget is used up.
+    std::optional<int64_t> rollouts = std::nullopt;
     // The first ones repeat nothing; those after them take the decisions of the best one so far, but for so many steps
     // on average. Infinity: none repeats anything.
     int64_t free_rollouts = 16;
@@ -33,7 +34,8 @@ inline void check(const RolloutSearchOptions &options) {
 }
 
 // The best of many complete states whose decisions are drawn, or repeated from the best one so far: a tree search
-// without the tree, for spaces whose draws are good by themselves.
+// without the tree, for spaces whose draws are good by themselves. One that comes again counts as nothing: near the
+// best one, that is a third of the first few hundred. After a thousand of these in a row, nothing new is expected.
 template <SearchSpace S>
 SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOptions &options, const Budget &budget) {
     const bool is_limited =
@@ -48,9 +50,13 @@ SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOpti
     double least = std::numeric_limits<double>::infinity();
     int64_t began = 0;
     int64_t improved = 0;
+    SeenPaths<S> seen;  // to their ends
+    int64_t repeats = 0;
+    int64_t repeats_in_a_row = 0;
     const int64_t rollouts = options.rollouts.value_or(Budget::unlimited);
-    for (int64_t rollout = 0; rollout < rollouts || !record.has_found(); rollout++) {
-        if (record.has_found() && !record.may_continue(static_cast<int>(rollout), 0)) {
+    for (int64_t rollout = 0; rollout - repeats < rollouts || !record.has_found(); rollout++) {
+        if (record.has_found() &&
+            (repeats_in_a_row >= 1000 || !record.may_continue(static_cast<int>(rollout - repeats), 0))) {
             break;
         }
         if (rollout >= 1000 && !record.has_found()) {
@@ -62,9 +68,16 @@ SearchResult<typename S::State> rollout_search(S &space, const RolloutSearchOpti
         auto simulation =
             simulate(space, root, SplitMix64(split_seed(options.seed, static_cast<uint64_t>(rollout))), policy,
                      std::span<const typename S::Decision>(lead), [](const auto &) { return true; });
-        result.evaluations += simulation.evaluations + (simulation.end ? 1 : 0);
+        result.evaluations += simulation.evaluations;
         result.forwards += simulation.forwards;
-        const auto cost = simulation.end ? space.cost(*simulation.end) : std::nullopt;
+        const bool is_repeat = simulation.end && !seen.insert(space, simulation.decisions);
+        repeats += is_repeat ? 1 : 0;
+        repeats_in_a_row = is_repeat ? repeats_in_a_row + 1 : 0;
+        std::optional<double> cost;
+        if (simulation.end && !is_repeat) {
+            result.evaluations++;
+            cost = space.cost(*simulation.end);
+        }
         if (cost && record.would_keep(*cost)) {
             record.add({*cost, simulation.decisions});
         }

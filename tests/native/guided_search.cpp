@@ -1,9 +1,10 @@
-// Searches that go by a policy's preferences: PUCT, a Gumbel root, and a beam that is guided by simulations.
+// Searches that go by a policy: PUCT, a Gumbel root, a beam that is guided by simulations, and rollouts.
 
 #include <cmath>
 #include <map>
 
 #include "example_problem.h"
+#include "search/rollout_search.h"
 #include "search/sgbs.h"
 #include "search/spaces/synthetic_tree.h"
 #include "search/tree/gumbel_root.h"
@@ -181,6 +182,36 @@ void test_simulation_guided_beam() {
     expect_equal("without preferences", undirected.solutions.front().cost, plain.optimum().cost);
 }
 
+// Tells paths apart.
+class Telling : public SyntheticTree {
+public:
+    using SyntheticTree::SyntheticTree;
+
+    static uint64_t hash_of_path(std::span<const Decision> path) {
+        uint64_t hash = 1;
+        for (const Decision decision : path) {
+            hash = 5 * hash + decision;
+        }
+        return hash;
+    }
+};
+
+static_assert(HashesPaths<Telling> && !HashesPaths<SyntheticTree>);
+
+void test_rollouts_rate_no_path_twice() {
+    Telling space(small);
+    const RolloutSearchOptions options{.rollouts = 200};
+    expect_equal("as many different ones", rollout_search(space, options, Budget{}).evaluations, int64_t{200});
+    Budget budget;
+    budget.seconds = 1e6;
+    const auto all = rollout_search(space, {}, budget);
+    expect("as there are, and then it ends", all.evaluations > 250 && all.evaluations <= 256);
+    expect("by itself", all.ended_by == EndedBy::Finished);
+    expect_equal("with the optimum", all.solutions.front().cost, space.optimum().cost);
+    SyntheticTree plain(small);
+    expect_equal("who cannot tell", rollout_search(plain, {.rollouts = 1000}, Budget{}).evaluations, int64_t{1000});
+}
+
 }  // namespace
 
 int main() {
@@ -190,5 +221,6 @@ int main() {
     test_candidates_are_halved();
     test_gumbel_search();
     test_simulation_guided_beam();
+    test_rollouts_rate_no_path_twice();
     return failures == 0 ? 0 : 1;
 }

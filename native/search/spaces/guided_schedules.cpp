@@ -95,16 +95,6 @@ int64_t GuidedSchedules::Opinion::bytes() const {
     return static_cast<int64_t>(sizeof(*this) + (blind.decisions.size() + listed) * each);
 }
 
-size_t GuidedSchedules::HashOfPath::operator()(const std::vector<Decision> &path) const {
-    uint64_t hash = path.size();
-    for (const Decision &decision : path) {
-        const uint64_t head = static_cast<uint64_t>(decision.kind) | uint64_t{decision.vector_dim} << 8 |
-                              uint64_t{decision.depth} << 16 | uint64_t{decision.tile} << 32;
-        hash = split_seed(hash ^ head, decision.inner_tile);
-    }
-    return hash;
-}
-
 std::vector<Preference<Decision>> GuidedSchedules::preferences(const State &state) {
     const Opinion &known = opinion(state, state.decisions_made());
     const auto &[decisions, logits, _] = known.blind;
@@ -132,7 +122,7 @@ const GuidedSchedules::Distribution &GuidedSchedules::distribution(const State &
     }
     if (!known.shortlisted) {
         bytes_ -= known.bytes();
-        known.shortlisted = read_shortlist(state, known, split_seed(options_.seed, HashOfPath{}(path)));
+        known.shortlisted = read_shortlist(state, known, split_seed(options_.seed, hash_of_path(path)));
         bytes_ += known.bytes();
     }
     return *known.shortlisted;

@@ -84,7 +84,7 @@ private:
         int64_t bytes() const;
     };
     struct HashOfPath {
-        size_t operator()(const std::vector<Decision> &path) const;
+        size_t operator()(const std::vector<Decision> &path) const { return hash_of_path(path); }
     };
 
     const Distribution &distribution(const State &state);

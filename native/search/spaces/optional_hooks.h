@@ -5,7 +5,9 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -336,6 +338,29 @@ private:
     const typename S::Decision decision_;
     std::optional<typename S::State> state_;
     std::optional<typename GlimpseOf<S>::Type> glimpse_;
+};
+
+// Tells sequences of decisions apart by a number, so that what they lead to is looked at once.
+template <typename S>
+concept HashesPaths = SearchSpace<S> && requires(const S &space, std::span<const typename S::Decision> path) {
+    { space.hash_of_path(path) } -> std::same_as<uint64_t>;
+};
+
+// The sequences of decisions that a search has seen.
+template <SearchSpace S>
+class SeenPaths {
+public:
+    // Returns whether it is new, which all are of a space that cannot tell.
+    bool insert(const S &space, std::span<const typename S::Decision> path) {
+        if constexpr (HashesPaths<S>) {
+            return hashes_.insert(space.hash_of_path(path)).second;
+        } else {
+            return true;
+        }
+    }
+
+private:
+    std::unordered_set<uint64_t> hashes_;
 };
 
 // May have somebody who watches which states are rated.

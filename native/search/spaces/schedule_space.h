@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -82,6 +83,15 @@ public:
     bool equal(const State &a, const State &b) const {
         return a.num_decisions_made() == b.num_decisions_made() && equal_nests(*a.nest(), *b.nest());
     }
+    static uint64_t hash_of_path(std::span<const Decision> path) {
+        uint64_t hash = path.size();
+        for (const Decision &decision : path) {
+            const uint64_t head = static_cast<uint64_t>(decision.kind) | uint64_t{decision.vector_dim} << 8 |
+                                  uint64_t{decision.depth} << 16 | uint64_t{decision.tile} << 32;
+            hash = split_seed(hash ^ head, decision.inner_tile);
+        }
+        return hash;
+    }
 
 private:
     // The nests of one walk, which go together.
@@ -133,5 +143,6 @@ static_assert(BuildsUnlistedChildren<ScheduleSpace>);
 static_assert(MayBeWatched<ScheduleSpace>);
 static_assert(KnowsLegality<ScheduleSpace>);
 static_assert(KnowsForcedDecisions<ScheduleSpace>);
+static_assert(HashesPaths<ScheduleSpace>);
 
 }  // namespace halidegym

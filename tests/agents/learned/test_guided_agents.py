@@ -139,6 +139,16 @@ def test_the_favourites_do_not_depend_on_the_seed(policy: Path, harris: Scheduli
     assert len({agent.plan(harris, seed=seed).actions for seed in range(3)}) == 1
 
 
+@pytest.mark.parametrize("agent", [PolicyAgent(samples=None), GuidedReplay()])
+def test_no_schedule_is_rated_twice_and_the_search_ends_when_none_is_new(agent: GuidedAgent) -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines.build("toy_pointwise"), target=SSE_AVX2, parallelism=4)
+    every = ExhaustiveSearch().plan(problem)
+    plan = agent.plan(problem, seconds=1000)
+    assert plan.ended_by == "finished"
+    assert plan.evaluations <= every.evaluations
+    assert plan.cost == every.cost
+
+
 def test_what_is_remembered_changes_nothing_but_the_forwards(policy: Path, harris: SchedulingProblem) -> None:
     space = Rules().space(harris)
     for shortlist, other in ((0, None), (4, None), (0, 0.25), (4, 0.25)):

@@ -28,7 +28,7 @@ def test_without_temperature_it_is_greedy_search(harris: SchedulingProblem) -> N
 def test_states_that_are_met_again_are_not_evaluated_again(harris: SchedulingProblem) -> None:
     one = SoftSampling(temperature=0, samples=1).plan(harris)
     three = SoftSampling(temperature=0, samples=3).plan(harris)
-    assert three.evaluations == one.evaluations + 2
+    assert three.evaluations == one.evaluations, "nor is the schedule, which is the same"
 
 
 def test_the_hotter_the_more_random(harris: SchedulingProblem) -> None:
