@@ -67,10 +67,11 @@ def write_small_suites(folder: Path) -> None:
 def _with_small_budgets(settings: dict[str, Any]) -> dict[str, Any]:
     small = dict(settings)
     if "budgets" in settings:
-        small["budgets"] = [
+        budgets = (
             {kind: min(amount, {"seconds": 3, "evaluations": 50}.get(kind, 1)) for kind, amount in budget.items()}
             for budget in settings["budgets"]
-        ]
+        )
+        small["budgets"] = list({str(budget): budget for budget in budgets}.values())  # a suite has none twice
     for name, agent in settings.get("agents", {}).items():
         small["agents"] = small["agents"] | {name: _with_small_budgets(agent) if isinstance(agent, dict) else agent}
     return small
