@@ -12,7 +12,7 @@ import halide as hl
 
 from halidegym.envs.processes.confined import Finished, ProcessEnded
 from halidegym.envs.processes.isolated import PythonProcess
-from halidegym.envs.processes.resources import LONGEST_S, measure, most_of_memory
+from halidegym.envs.processes.resources import LONGEST_S, measure, memory_limit
 from halidegym.native._core import Error
 
 # What the plugins read besides their parameters: a user's own settings must not change the baseline.
@@ -96,7 +96,7 @@ def run_autoscheduler(
         AutoschedulerFailed: the plugin rejected the pipeline, its process died, or time or memory ran out.
     """
     timeout = LONGEST_S if timeout is None else timeout
-    memory_bytes = most_of_memory() if memory_bytes is None else memory_bytes
+    memory_bytes = memory_limit(memory_bytes)
     variables = dict.fromkeys(_PLUGIN_VARIABLES) | dict(environment or {})
     subject = f"{autoscheduler} for {target} with {dict(parameters)}"
     job = pipeline, str(plugin_path(autoscheduler)), target, autoscheduler, dict(parameters)

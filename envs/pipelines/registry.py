@@ -70,7 +70,7 @@ def entry(name: str) -> Entry:
     """
     if name in _ENTRIES:
         return _ENTRIES[name]
-    if isinstance(name, str) and generated.is_name(name):
+    if generated.is_name(name):
         return _generated(name)
     raise ValueError(
         f"There is no pipeline {name!r}: use one of {', '.join(names())}, or a generated one such as "

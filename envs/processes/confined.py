@@ -20,9 +20,8 @@ from types import TracebackType
 from typing import IO, Literal, TypeAlias, TypeVar
 
 from halidegym.envs.processes.forked import ForkedProcess
-from halidegym.envs.processes.resources import is_ready, most_of_memory
+from halidegym.envs.processes.resources import is_ready, memory_limit
 from halidegym.native import _core
-from halidegym.native.checks import check_at_least
 
 RUNNER = Path(_core.__file__).parent / "halidegym_runner"
 """The program that confines processes and runs kernels."""
@@ -259,9 +258,7 @@ def confined(
     environment: Mapping[str, str | None] | None = None,
 ) -> Callable[[IO[bytes]], Child]:
     """How to start a program that is confined; see `ConfinedProcess`."""
-    check_at_least(1, memory_bytes=memory_bytes)
-    memory_bytes = most_of_memory() if memory_bytes is None else memory_bytes
-    limits = [str(os.getpid()), str(memory_bytes), ",".join(map(str, cpus)) or ","]
+    limits = [str(os.getpid()), str(memory_limit(memory_bytes)), ",".join(map(str, cpus)) or ","]
 
     def start(words: IO[bytes]) -> Child:
         return subprocess.Popen(

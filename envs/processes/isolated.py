@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 from halidegym.envs.processes.confined import ChildProcess, Finished, ProcessEnded, confined, with_variables
 from halidegym.envs.processes.forked import ForkedProcess, fork_process
 from halidegym.envs.processes.python import python_command, python_path
-from halidegym.envs.processes.resources import LONGEST_S, most_of_memory
+from halidegym.envs.processes.resources import LONGEST_S, memory_limit
 from halidegym.native._core import Error
-from halidegym.native.checks import check_at_least
 
 T = TypeVar("T")
 
@@ -55,12 +54,10 @@ class PythonProcess(ChildProcess):
     ) -> None:
         self.owes_an_answer = False
         """Whether a call was left, by Ctrl-C or an alarm, before its answer came: the next one would take it for its own."""
-        check_at_least(1, memory_bytes=memory_bytes)
-        memory_bytes = most_of_memory() if memory_bytes is None else memory_bytes
         environment = environment or {}
         if forked:
-            changed = with_variables(environment)
-            super().__init__(functools.partial(fork_process, memory_bytes=memory_bytes, environment=changed))
+            limit, changed = memory_limit(memory_bytes), with_variables(environment)
+            super().__init__(functools.partial(fork_process, memory_bytes=limit, environment=changed))
         else:
             variables = {**python_path(), **environment}
             super().__init__(confined(python_command(_CHILD), memory_bytes=memory_bytes, environment=variables))

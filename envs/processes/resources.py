@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from halidegym.native.checks import INT32_MAX
+from halidegym.native.checks import INT32_MAX, check_at_least
 
 T = TypeVar("T")
 
@@ -57,8 +57,15 @@ def is_ready(descriptor: int, event: int, seconds: float | None) -> bool:
     return bool(poll.poll(None if seconds is None else min(1e3 * max(0.0, seconds), INT32_MAX)))
 
 
-def most_of_memory() -> int:
-    """Bytes that one process may have where nobody says otherwise: nine tenths of what this machine has."""
+def memory_limit(memory_bytes: int | None) -> int:
+    """Bytes that one process may have: those that are given, or nine tenths of what this machine has.
+
+    Raises:
+        InvalidParameter: they are no size.
+    """
+    check_at_least(1, memory_bytes=memory_bytes)
+    if memory_bytes is not None:
+        return memory_bytes
     return max(_LEAST_MEMORY_BYTES, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 10 * 9)
 
 

@@ -25,9 +25,9 @@ SUITES = {f"random-{split}-v{VERSION}": split for split in _SHARES}
 """Names of the suites, and which split each of them is."""
 
 
-def is_name(text: str) -> bool:
-    """Whether the text names a generated pipeline."""
-    return _NAME.fullmatch(text) is not None
+def is_name(text: object) -> bool:
+    """Whether it is a text that names a generated pipeline."""
+    return isinstance(text, str) and _NAME.fullmatch(text) is not None
 
 
 def name_of(split: str, number: int) -> str:
