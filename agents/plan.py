@@ -15,7 +15,6 @@ from halidegym.agents.budget import Budget, EndedBy
 from halidegym.envs.problems.fingerprint import Fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import FormatError, InvalidParameter
@@ -29,6 +28,7 @@ from halidegym.native.checks import (
     shown,
 )
 from halidegym.native.fields import checked_fields
+from halidegym.native.files import write_atomically
 
 _KIND, _VERSION = "halidegym plan", 5
 

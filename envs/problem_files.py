@@ -14,8 +14,9 @@ from halidegym.envs.generated_problems import GeneratedProblems
 from halidegym.envs.pipelines import generated
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.processes.files import cache_directory, write_atomically
+from halidegym.envs.processes.files import cache_directory
 from halidegym.native import _core
+from halidegym.native.files import write_atomically
 from halidegym.native.weights import weights_hash
 
 # A file: the magic, the key that says what it was made of, the SHA-256 of what follows, the greedy cost, and the problem.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from halidegym.native._core import FormatError, InvalidParameter, Weights
 from halidegym.native.checks import checked_path
+from halidegym.native.files import write_atomically
 
 #: Where the reference keeps its shared library inside the ``halide`` package.
 PLUGIN = "lib64/libautoschedule_adams2019.so"
@@ -90,7 +91,7 @@ def save_weights(weights: Weights, path: str | Path) -> None:
         InvalidParameter: `path` is none.
         OSError: the file cannot be written.
     """
-    checked_path("path", path).write_bytes(weights.to_bytes())
+    write_atomically(checked_path("path", path), weights.to_bytes())
 
 
 def make_weights(tensors: Mapping[str, NDArray[np.float32]]) -> Weights:

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.native._core import InvalidParameter
+from halidegym.native.files import write_atomically
 
 
 class Logs:

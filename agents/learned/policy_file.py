@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.agents.learned.network_config import NetworkConfig
-from halidegym.envs.processes.files import write_atomically
 from halidegym.native._core import FormatError, InvalidParameter, PolicyNetwork
 from halidegym.native.checks import checked_path
 from halidegym.native.fields import checked_fields
+from halidegym.native.files import write_atomically
 
 #: Of the file's layout.
 VERSION = 1

@@ -15,6 +15,7 @@ from halidegym.envs.problems.halide_generators import generated_pipeline, is_gen
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
 from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, check_present, checked_path
+from halidegym.native.files import write_atomically
 
 PipelineLike: TypeAlias = (
     hl.Func | hl.Pipeline | type[hl.Generator] | Callable[[], hl.Func | hl.Pipeline] | str | os.PathLike[str]
@@ -244,7 +245,7 @@ class SchedulingProblem:
             InvalidParameter: `path` is none.
             OSError: the file cannot be written.
         """
-        checked_path("path", path).write_bytes(self.to_bytes())
+        write_atomically(checked_path("path", path), self.to_bytes())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SchedulingProblem:

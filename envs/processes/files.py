@@ -1,4 +1,4 @@
-"""Where files are kept, and writing them as a whole or not at all."""
+"""Where files are kept, for a user and for a process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import secrets
 import shutil
 import tempfile
 import weakref
@@ -20,28 +19,6 @@ _SCRATCH_PREFIX = "halidegym-scratch-"
 
 class CacheUnwritable(Error, OSError):  # noqa: N818
     """This user's cache directory cannot be made, or nothing be written to it."""
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file in one step, so that no other process reads half of it, and what was there stays if the disk is full.
-
-    What is no file, such as a pipe, is written to; a link stays one.
-
-    Raises:
-        OSError: it cannot be written; names the file.
-    """
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        path.write_bytes(data)
-        return
-    path = path.resolve()
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")  # unlike those of `tempfile`, as readable as other files
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, os.fspath(path)) from error  # not the temporary one, or none
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def cache_path() -> Path:

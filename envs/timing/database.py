@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, NoReturn
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.native._core import Error, FormatError, InvalidParameter
 from halidegym.native.checks import checked_path, shown
 from halidegym.native.fields import checked_fields
+from halidegym.native.files import write_atomically
 
 _VERSION = 1
 _KEYS = ("problem", "schedule", "baseline", "target", "machine", "threads", "settings")

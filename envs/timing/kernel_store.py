@@ -12,12 +12,12 @@ from pathlib import Path
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.confined import Finished
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.keys import schedule_key
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.compiler import CompilationError, Compiler, CompileTimes
 from halidegym.native._core import FormatError
 from halidegym.native.fields import checked_fields
+from halidegym.native.files import write_atomically
 
 _FORMAT = 3
 """Of the reports. It is part of the name of each, so that those of other versions are not read."""

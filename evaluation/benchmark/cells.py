@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from halidegym.agents.plan import Improvement
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.arguments.agent import load_agent
 from halidegym.evaluation.benchmark.agent_code import agent_code
@@ -24,6 +23,7 @@ from halidegym.evaluation.benchmark.suite import AgentSettings, BudgetSettings, 
 from halidegym.native._core import Error, FormatError
 from halidegym.native.checks import check_at_least, check_number, check_positive, shown
 from halidegym.native.fields import checked_fields
+from halidegym.native.files import write_atomically
 
 _KIND, _VERSION = "halidegym cell", 1
 

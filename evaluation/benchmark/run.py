@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.processes.folder_lock import LOCK
 from halidegym.envs.timing.machine import Machine, this_machine
 from halidegym.evaluation.benchmark.cells import Cell, CellResult, cells_of
@@ -24,6 +23,7 @@ from halidegym.evaluation.benchmark.growth import grown
 from halidegym.evaluation.benchmark.suite import Suite
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.native.fields import checked_fields
+from halidegym.native.files import write_atomically
 from halidegym.training.settings import parse_settings
 
 RUN, CELLS, TIMINGS = "run.json", "cells", "timings"

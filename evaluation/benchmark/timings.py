@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
 from halidegym.evaluation.benchmark.cells import CellResult
 from halidegym.evaluation.benchmark.problems import kind_of
@@ -17,6 +16,7 @@ from halidegym.evaluation.benchmark.run import TIMINGS, Run
 from halidegym.evaluation.benchmark.suite import Suite
 from halidegym.native._core import Error, FormatError
 from halidegym.native.checks import shown
+from halidegym.native.files import write_atomically
 
 
 @dataclass(frozen=True)

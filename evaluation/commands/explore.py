@@ -9,11 +9,11 @@ import click
 from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.envs import pipelines
 from halidegym.envs.problems.fingerprint import fingerprint
-from halidegym.envs.processes.files import write_atomically
 from halidegym.evaluation.arguments.options import Failure, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem
 from halidegym.evaluation.viewing.search_page import search_page
+from halidegym.native.files import write_atomically
 from halidegym.native.weights import resolve_weights
 
 

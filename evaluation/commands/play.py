@@ -15,7 +15,6 @@ from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.rules import Rules
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.views import decision_words, draw_nest, nest_words, outline, status_words, to_svg
 from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options, target_option
@@ -24,6 +23,7 @@ from halidegym.evaluation.output.console import number_columns, output_console
 from halidegym.evaluation.viewing.game import Game
 from halidegym.native._core import Error, InvalidParameter
 from halidegym.native.checks import shown
+from halidegym.native.files import write_atomically
 from halidegym.native.weights import resolve_weights
 
 _FINISHERS: Mapping[str, Agent] = {

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.playthroughs import PLAYTHROUGHS, playthrough
+from halidegym.native.files import write_atomically
 
 
 @click.command()

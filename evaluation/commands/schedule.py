@@ -28,7 +28,6 @@ from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.schedules.schedule import check_function_name
 from halidegym.envs.timing.machine import check_runs_here
 from halidegym.evaluation.arguments.comparison import Beside, beside_options
@@ -46,6 +45,7 @@ from halidegym.evaluation.output.schedule_files import (
 )
 from halidegym.evaluation.timings.beside import check_others, time_beside
 from halidegym.evaluation.timings.side_by_side import Row, larger_inputs_note, notes, rows_table, why_wrong
+from halidegym.native.files import write_atomically
 from halidegym.native.weights import resolve_weights
 
 _COMMENTS = {"cpp": "// ", "python": "# ", "loops": ""}

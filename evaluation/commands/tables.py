@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.evaluation.output.pages import read_page, with_tables
+from halidegym.native.files import write_atomically
 
 
 @click.command()

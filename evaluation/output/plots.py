@@ -7,8 +7,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.native._core import Error, InvalidParameter
+from halidegym.native.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

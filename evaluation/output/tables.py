@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from halidegym.envs.processes.files import write_atomically
+from halidegym.native.files import write_atomically
 
 
 def write_csv(row_type: type[Any], rows: Iterable[Any], path: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.evaluation.output.pages import marked_table, with_tables, write_table
 from halidegym.evaluation.output.plots import new_figure, save_svg
 from halidegym.evaluation.papers.mb2fbs import BEAM_32, TABLE_4, TABLES_2_AND_3, Cell, geometric_means
+from halidegym.native.files import write_atomically
 
 COLUMNS = ("pipeline", "algorithm", "cost", "paper's cost", "excess", "expansions", "paper's expansions", "seconds")
 

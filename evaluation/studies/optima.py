@@ -11,8 +11,8 @@ from pathlib import Path
 from halidegym.agents.planners.exhaustive import ExhaustiveSearch
 from halidegym.envs.pipelines import toys
 from halidegym.envs.pipelines.toys import Optimum
-from halidegym.envs.processes.files import write_atomically
 from halidegym.native._core import InternalError
+from halidegym.native.files import write_atomically
 
 
 def prove_optimum(name: str) -> Optimum:

@@ -6,12 +6,12 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.output.pages import marked_table, with_tables, write_table
 from halidegym.evaluation.output.plots import new_figure, plain_label, save_svg
 from halidegym.evaluation.timings.calibration import Calibration
 from halidegym.native._core import Error
+from halidegym.native.files import write_atomically
 
 COLUMNS = ("Pipeline", "Schedules", "Good", "Too slow", "Failed", "Correlation", "Of the good", "Regret")
 

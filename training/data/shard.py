@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.native import _core
 from halidegym.native._core import FormatError
+from halidegym.native.files import write_atomically
 from halidegym.native.weights import builtin_weights
 from halidegym.training.data.origin import Origin
 

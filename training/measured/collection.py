@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.machine import Machine, this_machine
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.native.checks import checked_path
+from halidegym.native.files import write_atomically
 from halidegym.training.data.journal import entries_of
 from halidegym.training.measured.sets import SetName
 

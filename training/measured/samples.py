@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measured_schedule import PIPELINE_FEATURES, SCHEDULE_FEATURES, MeasuredSchedule
 from halidegym.native._core import FormatError
+from halidegym.native.files import write_atomically
 from halidegym.training.measured.collection import MeasuredCollection
 from halidegym.training.measured.sets import SetName
 

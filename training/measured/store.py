@@ -6,10 +6,10 @@ from pathlib import Path
 from types import TracebackType
 
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.envs.timing.machine import this_machine
 from halidegym.native._core import InvalidParameter
+from halidegym.native.files import write_atomically
 from halidegym.training.data.journal import Journal
 from halidegym.training.measured.card import data_card
 from halidegym.training.measured.collection import MeasuredCollection, described, file_name, of_all

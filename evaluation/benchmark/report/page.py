@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halidegym.envs.processes.files import write_atomically
 from halidegym.evaluation.benchmark.report import plots, tables
 from halidegym.evaluation.benchmark.report.groups import Group, Scores, groups_of
 from halidegym.evaluation.benchmark.report.statistics import pairs, summaries
@@ -18,6 +17,7 @@ from halidegym.evaluation.benchmark.timings import read_timings
 from halidegym.evaluation.output.pages import marked_table, with_tables, write_table
 from halidegym.evaluation.output.plots import save_svg
 from halidegym.native._core import Error
+from halidegym.native.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,6 @@ import click
 
 from halidegym.agents.budget import Budget
 from halidegym.agents.tuner.autotune import Autotune
-from halidegym.envs.processes.files import write_atomically
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
@@ -20,6 +19,7 @@ from halidegym.evaluation.studies.tuning import EXPERTS, Beaten, Tuned, tune_and
 from halidegym.evaluation.studies.tuning_rivals import Rival
 from halidegym.native._core import Error
 from halidegym.native.checks import check_seed
+from halidegym.native.files import write_atomically
 from halidegym.training.statistics import geometric_mean
 
 _SECONDS = 600.0
