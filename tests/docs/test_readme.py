@@ -18,9 +18,13 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 ROWS = {
     "beam 32 x 5, equal to Adams2019's": "beam 32 x 5",
     "greedy search": "greedy",
+    "one draw of the policy, which reads all children": "policy, full, argmax",
+    "the best of 64 that read none, at two temperatures": "policy, blind, half at 0.4, best of 64",
     "the best of 64, three in four with a shortlist of 12": "policy, shortlist 12 in three of four, best of 64",
     "tree search (`mcts_replay`), 2,000 evaluations": "mcts_replay, 2,000 evaluations",
     "the same, guided by the policy": "guided mcts, 2,000 evaluations",
+    "guided replay, 64 schedules": "guided replay, 64 schedules",
+    "guided replay, 256 evaluations": "guided replay, 256 evaluations",
     "guided replay, 2,000 evaluations": "guided replay, 2,000 evaluations",
     "guided replay, shortlist 16, 256 schedules": "guided replay, shortlist 16, 256 schedules",
     "tree search (`mcts_replay`), the beam's seconds": "mcts_replay, beam's seconds",
