@@ -226,8 +226,9 @@ def test_other_settings_do_not_go_on_in_the_same_folder(imitated: Path, data: Pa
 def test_a_policy_that_is_missing_is_named_with_the_shipped_ones(data: Path, tmp_path: Path) -> None:
     result = halidegym("expert", "--data", data, "--policy", "nowhere", "--output", tmp_path / "run")
     assert result.exit_code == 2
-    assert "'nowhere' does not exist. Give a file, or one of the package's policies: default." in " ".join(
-        result.output.split()
+    assert (
+        "'nowhere' does not exist. Give a file, or one of the package's policies: default, seed-1, seed-2."
+        in " ".join(result.output.split())
     )
 
 
