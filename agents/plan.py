@@ -64,7 +64,7 @@ class Improvement:
     cost: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """The best schedule that an agent found, and how its search went; immutable, picklable, and writable as JSON.
 
@@ -117,6 +117,19 @@ class Plan:
     budget: Budget | None = None
     run_time: float | None = None
     measurements: int | None = None
+
+    def __repr__(self) -> str:
+        """What people ask first, in a line: all decisions of all candidates would be a page."""
+        told = {
+            "cost": self.cost,
+            "run_time": self.run_time,
+            "measurements": self.measurements,
+            "evaluations": self.evaluations,
+            "seconds": round(self.seconds, 3),
+        }
+        known = "".join(f", {name}={value!r}" for name, value in told.items() if value is not None)
+        ended = f"ended_by={self.ended_by!r}, seed={self.seed}, agent={self.agent!r}"
+        return f"{type(self).__name__}({self.fingerprint.problem!r}{known}, {ended})"
 
     @property
     def actions(self) -> tuple[int, ...]:

@@ -84,7 +84,7 @@ class ReferenceResult(AutoschedulerRun):
         return tuple(map(float, self.pass_costs_text))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ReferencePlan(Plan):
     """The plan of an autoscheduler of the package.
 

@@ -55,7 +55,7 @@ class TuningStep:
     kind: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class TunedPlan(Plan):
     """The plan of `Autotune`.
 

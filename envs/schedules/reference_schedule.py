@@ -25,9 +25,13 @@ class ReferenceSchedule:
 
     problem: SchedulingProblem
     autoscheduler: str
-    source: str
-    nest: str
+    source: str = dataclasses.field(repr=False)
+    nest: str = dataclasses.field(repr=False)
     scheduled: bytes = dataclasses.field(repr=False)
+
+    def __str__(self) -> str:
+        """The loop nest, or the source if there is none."""
+        return self.loop_nest() or self.source
 
     def cpp(self) -> str:
         """C++ source that schedules a `Halide::Pipeline` named `pipeline`, as the autoscheduler printed it."""

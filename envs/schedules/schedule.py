@@ -15,7 +15,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.native import _core
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Schedule:
     """How every Func of a pipeline is computed. Immutable and picklable.
 
@@ -69,6 +69,15 @@ class Schedule:
 
     def __reduce__(self) -> tuple[type[Schedule], tuple[object, ...]]:
         return type(self), (self.problem, self.directives, self.nest)
+
+    def __repr__(self) -> str:
+        return (
+            f"Schedule({self.problem.name!r}, target={self.problem.target!r}, parallelism={self.problem.parallelism})"
+        )
+
+    def __str__(self) -> str:
+        """The loop nest."""
+        return self.loop_nest()
 
     def cpp(self, *, function: str | None = None) -> str:
         """C++ source that schedules a pipeline.

@@ -121,7 +121,7 @@ def settings_json(settings: Mapping[str, object]) -> str:
     return json.dumps(settings, sort_keys=True, default=lambda value: value.tolist())
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Timing:
     """How long a schedule takes, or why it could not be timed.
 
@@ -158,6 +158,15 @@ class Timing:
     is_estimate: bool = False
     relative_error: float | None = None
     larger_inputs: str = ""
+
+    def __repr__(self) -> str:
+        """The result in a line; samples are many."""
+        result = (
+            f"median_s={self.median_s:.6g}, {len(self.samples_s)} samples"
+            if self.samples_s
+            else f"error={self.error!r}"
+        )
+        return f"Timing({self.outcome!r}, {result}, threads={self.threads})"
 
     @property
     def undisturbed_s(self) -> tuple[float, ...]:

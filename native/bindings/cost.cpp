@@ -82,6 +82,11 @@ void bind_cost(py::module_ &m) {
             "Parse the bytes of a .weights file; raises FormatError, naming `origin`, if they are anything else.")
         .def("to_bytes", to_bytes, "The bytes of a .weights file.")
         .def("tensors", tensors, "Copies of the tensors by name, float32, the output channel last.")
+        .def("__repr__",  // as fingerprints tell them apart, so that an agent's repr is the same in every process
+             [to_bytes](const Weights &weights) {
+                 const py::object digest = py::module_::import("hashlib").attr("sha256")(to_bytes(weights));
+                 return py::str("Weights({:.12})").format(digest.attr("hexdigest")());
+             })
         .def(
             "__eq__", [](const Weights &a, const Weights &b) { return a == b; }, py::is_operator())
         .def("__hash__", [](const Weights &weights) { return std::hash<std::string>()(serialize_weights(weights)); })

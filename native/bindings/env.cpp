@@ -209,6 +209,11 @@ void bind_env(py::module_ &m) {
         .def_readonly("decisions", &ObservationShape::decisions)
         .def_readonly("child_features", &ObservationShape::child_features)
         .def_property_readonly("descriptor_size", &ObservationShape::descriptor_size)
+        .def("__repr__",
+             [](const ObservationShape &s) {
+                 return py::str("ObservationShape(stages={}, edges={}, loops={}, decisions={}, child_features={})")
+                     .format(s.stages, s.edges, s.loops, s.decisions, s.child_features);
+             })
         .def(py::pickle(
             [](const ObservationShape &s) {
                 return py::make_tuple(s.stages, s.edges, s.loops, s.decisions, s.child_features);

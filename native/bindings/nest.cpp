@@ -84,6 +84,11 @@ void bind_directives(py::module_ &m) {
                                 "The scheduling calls on one stage, in order, as plain data; immutable and picklable.")
         .def_readonly("stage", &StageDirectives::stage, "Id of the stage.")
         .def("__len__", [](const StageDirectives &scheduled) { return scheduled.directives.size(); })
+        .def("__repr__",
+             [](const StageDirectives &scheduled) {
+                 return py::str("StageDirectives(stage {}, {} calls)")
+                     .format(scheduled.stage, scheduled.directives.size());
+             })
         .def(
             "__eq__", [](const StageDirectives &a, const StageDirectives &b) { return a == b; }, py::is_operator())
         .def("__hash__", [pickled](const StageDirectives &scheduled) { return py::hash(py::str(pickled(scheduled))); })

@@ -60,9 +60,21 @@ py::tuple to_tuple(const Space &space) {
                           space.options.memory_limit, space.options.max_recompute);
 }
 
+std::string repr(const Space &space) {
+    const auto &[subtiling, memory_limit, max_recompute] = space.options;
+    const py::object limit = memory_limit < 0 ? py::none() : py::object(py::int_(memory_limit));
+    return py::str("Space({!r}, subtiling={}, memory_limit={}, max_recompute={})")
+        .format(space.problem->name, subtiling, limit, max_recompute);
+}
+
 std::shared_ptr<Space> space(const py::tuple &pickled) {
     return make_space(pickled[0].cast<std::shared_ptr<Problem>>(), pickled[1].cast<const Weights &>(),
                       pickled[2].cast<bool>(), pickled[3].cast<int64_t>(), pickled[4].cast<double>());
+}
+
+std::string repr(const State &state) {
+    return py::str("State({!r}, {} of {} decisions made)")
+        .format(state.space().problem->name, state.num_decisions_made(), state.num_decisions());
 }
 
 State state(const py::tuple &pickled) {
@@ -89,6 +101,7 @@ void bind_space(py::class_<Space, std::shared_ptr<Space>> &type) {
         .def_property_readonly("memory_limit", [](const Space &space) { return space.options.memory_limit; })
         .def_property_readonly("max_recompute", [](const Space &space) { return space.options.max_recompute; })
         .def("initial_state", [](const std::shared_ptr<Space> &space) { return State(space); })
+        .def("__repr__", [](const Space &space) { return repr(space); })
         .def(py::pickle([](const Space &space) { return to_tuple(space); }, &space));
     def_copies(type);
 }
@@ -139,6 +152,7 @@ void bind_states(py::class_<State> &type) {
                  return directives(*state.space().problem, *state.nest());
              })
         .def("dump", [](const State &state) { return dump(*state.space().problem, *state.nest()); })
+        .def("__repr__", [](const State &state) { return repr(state); })
         .def(py::pickle([](const State &state) { return py::make_tuple(space_of(state), state.decisions_made()); },
                         &state));
     def_copies(type);

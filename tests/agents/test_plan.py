@@ -83,6 +83,14 @@ def test_it_says_what_its_cost_depends_on(plan: Plan, problem: SchedulingProblem
     assert (plan.seed, plan.agent) == (5, repr(BeamSearch(beam_size=4)))
 
 
+def test_in_a_line_it_says_what_people_ask_first(plan: Plan) -> None:
+    assert repr(plan) == str(plan)
+    assert repr(plan) == (
+        f"Plan({plan.fingerprint.problem!r}, cost={plan.cost!r}, evaluations={plan.evaluations}, "
+        f"seconds={round(plan.seconds, 3)}, ended_by='finished', seed=5, agent={plan.agent!r})"
+    )
+
+
 def test_a_plan_of_another_problem_is_refused(plan: Plan, problem: SchedulingProblem, tmp_path: Path) -> None:
     plan.save(tmp_path / "plan.json")
     with pytest.raises(InvalidParameter, match="parallelism 16, and the problem given is another one"):

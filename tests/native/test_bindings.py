@@ -9,6 +9,7 @@ from typing import Any
 from halidegym.envs.pipelines import toys
 from halidegym.envs.problems.rules import Rules
 from halidegym.native import _core
+from halidegym.native.weights import builtin_weights, weights_hash
 
 
 def described() -> Iterator[tuple[str, Any]]:
@@ -40,3 +41,15 @@ def test_the_nest_of_a_state_is_what_it_prints() -> None:
         assert isinstance(state.nest, _core.LoopNest)
         assert str(state.nest) == state.dump()
         assert state.nest == _core.LoopNest.parse(state.dump())
+
+
+def test_values_say_what_they_are_and_not_where_they_lie() -> None:
+    space = Rules(memory_limit=1 << 20).space(toys.problem("toy_blur"))
+    state = space.initial_state()
+    assert repr(space) == "Space('toy_blur', subtiling=True, memory_limit=1048576, max_recompute=8.0)"
+    assert repr(state) == f"State('toy_blur', 0 of {state.num_decisions} decisions made)"
+    assert repr(state.expand()) == f"Expansion({len(state.expand())} decisions)"
+    weights = builtin_weights()
+    assert repr(weights) == f"Weights({weights_hash(weights)[:12]})"
+    shape = _core.ObservationShape(stages=3, edges=2, loops=4, decisions=16)
+    assert repr(shape) == "ObservationShape(stages=3, edges=2, loops=4, decisions=16, child_features=False)"

@@ -56,6 +56,13 @@ def test_schedule_is_a_picklable_value() -> None:
     assert random_schedule(problem, 1) != schedule
 
 
+def test_it_is_named_in_a_line_and_printed_as_its_loop_nest() -> None:
+    schedule = random_schedule(problem_of("blur"), 0)
+    assert repr(schedule) == f"Schedule({schedule.problem.name!r}, target={SSE_AVX2!r}, parallelism=16)"
+    assert str(schedule) == schedule.loop_nest()
+    assert repr(schedule.directives[0]) == f"StageDirectives(stage 0, {len(schedule.directives[0])} calls)"
+
+
 def test_what_a_schedule_tells_does_not_depend_on_when_it_is_asked() -> None:
     problem = problem_of("blur")
     schedule = random_schedule(problem, 0)

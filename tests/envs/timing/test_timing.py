@@ -375,6 +375,13 @@ def test_timings_survive_as_dicts() -> None:
             (Comparison if "ratio" in bad else Timing).from_dict(bad)
 
 
+def test_they_are_told_in_a_line() -> None:
+    assert (
+        repr(Timing("ok", (2e-3, 1e-3, 3e-3), 1.5, threads=2)) == "Timing('ok', median_s=0.002, 3 samples, threads=2)"
+    )
+    assert repr(Timing("crash", (), 1.5, "SIGSEGV")) == "Timing('crash', error='SIGSEGV', threads=1)"
+
+
 def test_the_median_is_over_undisturbed_samples() -> None:
     timing = Timing("ok", (9.0, 1.0, 8.0, 2.0, 3.0), 0.0, disturbed=(True, False, True, False, False))
     assert (timing.median_s, timing.min_s, timing.is_disturbed) == (2.0, 1.0, False)
