@@ -47,6 +47,16 @@ print(halidegym.pipelines is halidegym.envs.pipelines, TextObservation.__name__)
     assert run_python(script) == "True TextObservation\n"
 
 
+def test_agents_are_there_without_an_import_of_their_own() -> None:
+    script = """
+import sys
+import halidegym
+assert "halidegym.agents" not in sys.modules
+print(halidegym.agents.Greedy.__name__, "agents" in dir(halidegym), "sys" in dir(halidegym))
+"""
+    assert run_python(script) == "Greedy True False\n"
+
+
 def test_importing_registers_the_environment() -> None:
     script = "import gymnasium, halidegym; print(gymnasium.spec('HalideSchedule-v0').id)"
     assert run_python(script) == "HalideSchedule-v0\n"

@@ -1,7 +1,7 @@
 """Gymnasium environments and planners for scheduling Halide programs.
 
-Importing this package registers the environment ids, among them `HalideSchedule-v0`. Planners are in
-`halidegym.agents`.
+Importing this package registers the environment ids, among them `HalideSchedule-v0`. Planners and policies are in
+`halidegym.agents`, which is imported when it is first asked for.
 """
 
 import importlib
@@ -49,6 +49,8 @@ else:
     }
 
     def __getattr__(name):
+        if name == "agents":
+            return importlib.import_module(f"{__name__}.agents")
         if name not in _LATE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(importlib.import_module(f"halidegym.envs.timing.{_LATE[name]}"), name)
@@ -56,7 +58,7 @@ else:
         return value
 
     def __dir__():
-        return sorted({*globals(), *__all__})
+        return sorted({*__all__, "agents", "envs", "__version__"})
 
 
 __all__ = [
