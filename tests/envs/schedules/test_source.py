@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ import pipelines_for_tests
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.isolated import run_isolated
-from halidegym.envs.schedules.schedule import Schedule
+from halidegym.envs.schedules.schedule import Schedule, check_function_name
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.native import _core
 from isolated_functions import schedule_trusted
 from oracle.builder_problem import SSE_AVX2
+from pages_for_tests import ROOT
 from schedules_for_tests import random_schedule
 
 
@@ -63,12 +65,22 @@ def test_python_source_as_a_function(name: str) -> None:
     assert hl.serialize_pipeline(pipeline) == hl.serialize_pipeline(schedule.pipeline())
 
 
-@pytest.mark.parametrize("name", ["", "class", "two words", "naïve", "hl"])
+@pytest.mark.parametrize("name", ["", "class", "two words", "naïve", "hl", "int", "delete", "Func", "main"])
 def test_functions_have_names(name: str) -> None:
     schedule = random_schedule(problem_of("blur"), 0)
     for text in (schedule.cpp, schedule.python):
         with pytest.raises(_core.InvalidParameter, match="give an identifier"):
             text(function=name)
+
+
+def test_functions_are_called_nothing_that_the_source_in_cpp_reserves() -> None:
+    source = (ROOT / "native/nest/schedule_text.cpp").read_text()
+    (words,) = re.findall(r"class Cpp final.*?Language\(names, (.*?)\)", source, re.DOTALL)
+    reserved = set("".join(re.findall(r'"(.*?)"', words)).split())
+    assert {"int", "operator", "Halide"} < reserved
+    for name in reserved - {"pipeline"}:  # which is the parameter's, and hides the function
+        with pytest.raises(_core.InvalidParameter, match=f"function='{name}' .*give an identifier of your own"):
+            check_function_name(name)
 
 
 PROGRAM = """
