@@ -15,6 +15,7 @@ import torch
 
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.envs.processes.folder_lock import FolderLock
+from halidegym.native._core import InvalidParameter
 from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtProblem, digest
 from halidegym.training.imitation.imitate import Imitated, device_of
@@ -45,6 +46,9 @@ class Rounds(ABC):
         folder: of the best policy, the curve, the logs and the checkpoint that a killed training goes on from.
         on_step: called after each step.
         on_begin: called before a number of steps, with what they do.
+
+    Raises:
+        InvalidParameter: the policy to begin with is where the training keeps its own.
     """
 
     def __init__(
@@ -60,7 +64,11 @@ class Rounds(ABC):
     ) -> None:
         torch.set_num_threads(settings.num_threads)
         self.folder, self.on_step, self.on_begin = folder, on_step, on_begin
-        self.current = folder / "current.npz"
+        self.current, self._kept = folder / "current.npz", folder / "policy.npz"
+        if policy.resolve() in (self.current.resolve(), self._kept.resolve()):
+            raise InvalidParameter(
+                f"{policy}, the policy to begin with, is where the training into {folder} keeps its own. Give another folder"
+            )
         self.device = device_of(settings.device)
         self.validation = validation[: settings.rollouts.problems]
         self.round, self.best_round = 0, 0
@@ -124,7 +132,7 @@ class Rounds(ABC):
                 self.round += 1
                 self._end_round(logs, checkpoint, figures)
                 logs.add(self.round, {"throughput/seconds_per_round": time.perf_counter() - start})
-            return Imitated(self.folder / "policy.npz", logs.curve)
+            return Imitated(self._kept, logs.curve)
 
     def learn(self, states: Sequence[StateAt], objective: Objective[L]) -> Mapping[str, float]:
         """Let the network learn some states, and return the means of its losses."""
@@ -151,7 +159,7 @@ class Rounds(ABC):
         logs.add_to_curve(self.round, {**judged, **figures})
         if judged[SCORE] < self._best:
             self._best, self.best_round = judged[SCORE], self.round
-            os.replace(self.current, self.folder / "policy.npz")
+            os.replace(self.current, self._kept)
         state = {
             **self.state(),
             "network": self.network.state_dict(),

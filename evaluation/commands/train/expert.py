@@ -10,7 +10,13 @@ import click
 from halidegym.envs.processes.workers import RAY
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.commands.extras import needs_extra
-from halidegym.evaluation.commands.train.options import config_option, data_option, policy_option, print_result
+from halidegym.evaluation.commands.train.options import (
+    check_apart,
+    config_option,
+    data_option,
+    policy_option,
+    print_result,
+)
 from halidegym.evaluation.output.progress import phases_bar
 
 
@@ -34,6 +40,7 @@ def expert(config: str, data: Path, policy: Path, output: Path, workers: Literal
     from halidegym.training.expert.settings import ExpertSettings
     from halidegym.training.settings import load_settings
 
+    check_apart(output, data)
     settings = load_settings(ExpertSettings, config)
     with phases_bar() as (on_begin, on_step):
         result = iterate(

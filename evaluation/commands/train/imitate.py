@@ -8,7 +8,7 @@ import click
 
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.commands.extras import needs_extra
-from halidegym.evaluation.commands.train.options import config_option, data_option, print_result
+from halidegym.evaluation.commands.train.options import check_apart, config_option, data_option, print_result
 from halidegym.evaluation.output.progress import phases_bar
 
 
@@ -28,6 +28,7 @@ def imitate(config: str, data: Path, output: Path) -> None:
     from halidegym.training.imitation.settings import ImitationSettings
     from halidegym.training.settings import load_settings
 
+    check_apart(output, data)
     settings = load_settings(ImitationSettings, config)
     with phases_bar() as (on_begin, on_step):
         result = run(

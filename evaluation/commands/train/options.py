@@ -47,6 +47,16 @@ def policy_option(default: str, recipe: str) -> Callable[[Callable[..., Any]], C
     )
 
 
+def check_apart(output: Path, data: Path) -> None:
+    """Refuse a folder to train into that plans are kept in: who removes the one must not lose the other.
+
+    Raises:
+        UsageError: it is.
+    """
+    if output.resolve() in [folder.resolve() for folder in (data, data / "train", data / "validation")]:
+        raise click.UsageError(f"--output {output} is where the plans of --data {data} are kept; give another folder.")
+
+
 def print_result(result: Imitated, which: str = "best") -> None:
     """Print the last figures of a training, and where the policy is, the best or the last one."""
     console = output_console()

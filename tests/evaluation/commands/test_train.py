@@ -223,6 +223,25 @@ def test_other_settings_do_not_go_on_in_the_same_folder(imitated: Path, data: Pa
     assert "written with other settings: batch=8, now 16" in " ".join(result.output.split())
 
 
+@pytest.mark.parametrize("recipe", ["imitate", "expert", "aggrevate"])
+def test_nothing_is_trained_into_the_folder_of_the_data(data: Path, recipe: str) -> None:
+    before = sorted(data.rglob("*"))
+    policy = () if recipe == "imitate" else ("--policy", "default")
+    for output in (data, data / "train", data / "validation"):
+        result = halidegym(recipe, "--data", data, *policy, "--output", output)
+        assert result.exit_code == 2 and f"--output {output} is where the plans of --data {data} are" in result.output
+    assert sorted(data.rglob("*")) == before
+
+
+@pytest.mark.parametrize("name", ["policy.npz", "current.npz"])
+def test_the_policy_to_begin_with_is_not_written_over(data: Path, imitated: Path, tmp_path: Path, name: str) -> None:
+    policy = shutil.copy(imitated / "policy.npz", tmp_path / name)
+    path = config(tmp_path, EXPERT)
+    result = halidegym("expert", "--config", path, "--data", data, "--policy", policy, "--output", tmp_path)
+    assert result.exit_code == 2 and "keeps its own. Give another folder" in " ".join(result.output.split())
+    assert policy.read_bytes() == (imitated / "policy.npz").read_bytes()
+
+
 def test_a_policy_that_is_missing_is_named_with_the_shipped_ones(data: Path, tmp_path: Path) -> None:
     result = halidegym("expert", "--data", data, "--policy", "nowhere", "--output", tmp_path / "run")
     assert result.exit_code == 2
