@@ -54,6 +54,12 @@ class Number(click.FloatRange):
         return number
 
 
+SECONDS = Number(min=0, min_open=True, max=math.inf, max_open=True)
+"""A type for options: as long as something takes at most; no limit is what an option stands for that is left out."""
+SEED = click.IntRange(0, 2**32 - 1)
+"""A type for options: what `check_seed` takes."""
+
+
 def number_or_ray(text: str | int) -> Workers:
     """Parse a number of workers, or `ray` for those of a Ray cluster; a type for options."""
     if text == RAY:

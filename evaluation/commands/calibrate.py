@@ -16,7 +16,8 @@ from rich.table import Table
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.evaluation.arguments.options import (
-    Number,
+    SECONDS,
+    SEED,
     parallelism_option,
     pipeline_options,
     target_option,
@@ -36,9 +37,9 @@ _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
 @click.command("calibrate", cls=WritingCommand)
 @click.argument("names", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--schedules", type=click.IntRange(min=3), default=60, show_default=True, help="Schedules a pipeline.")
-@click.option("--seconds", type=Number(min=0, min_open=True),
+@click.option("--seconds", type=SECONDS,
               help="Begin no more schedules after this time, shared by the pipelines.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random schedules.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random schedules.")
 @click.option(
     "--output", type=PageFile(),
     help="Also write a page to this Markdown file, with a scatter plot beside it.",

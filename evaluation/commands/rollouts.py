@@ -10,6 +10,8 @@ from rich.table import Table
 
 from halidegym.envs import pipelines
 from halidegym.evaluation.arguments.options import (
+    SECONDS,
+    SEED,
     parallelism_option,
     pipeline_options,
     target_option,
@@ -18,19 +20,18 @@ from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.rollouts import measure_ensemble, measure_rollouts
-from halidegym.native.checks import check_positive
 
 
 @click.command()
 @click.argument("names", metavar="PIPELINE...", nargs=-1)
 @click.option("--all", "all_pipelines", is_flag=True, help="Measure all pipelines of the papers.")
-@click.option("--seconds", type=float, default=1.0, show_default=True, help="CPU time for each kind and pipeline.")
+@click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="CPU time for each kind and pipeline.")
 @click.option(
     "--threads",
     type=click.IntRange(min=2),
     help="Compare also an ensemble of 16 trees on so many threads with the same on one.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random decisions.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random decisions.")
 @target_option
 @parallelism_option
 @pipeline_options
@@ -51,7 +52,6 @@ def rollouts(
     that build all children of every state on the way, as tree search was first published on this space. Threads must
     have cores of their own to be compared.
     """
-    check_positive(seconds=seconds)
     chosen = [*names, *(pipelines.names("papers-v1") if all_pipelines else [])]
     if not chosen:
         raise click.UsageError("Give at least one PIPELINE, or --all.")

@@ -31,7 +31,15 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import check_function_name
 from halidegym.envs.timing.machine import check_runs_here
 from halidegym.evaluation.arguments.comparison import Beside, beside_options
-from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options, target_option
+from halidegym.evaluation.arguments.options import (
+    SECONDS,
+    SEED,
+    Failure,
+    Number,
+    parallelism_option,
+    pipeline_options,
+    target_option,
+)
 from halidegym.evaluation.arguments.paths import OutputFile, ScheduleFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.output.best_schedules import Best, best_schedules, fails, run_time_words
@@ -116,7 +124,7 @@ _TAKERS = {
 )
 @click.option(
     "--max-recompute",
-    type=float,
+    type=Number(min=1),
     default=Rules.max_recompute,
     show_default=True,
     help="How many times the fewest points possible a stage may compute; inf for any number. More than the default finds "
@@ -124,12 +132,18 @@ _TAKERS = {
 )
 @click.option(
     "--seconds",
-    type=float,
+    type=SECONDS,
     help="Stop after this time with the best schedule so far.  "
     f"[default: {_SECONDS:.0f} for autotune without --measurements, else no limit]",
 )
-@click.option("--evaluations", type=int, help="Stop after so many evaluations of the cost model; not of autotune.")
-@click.option("--measurements", type=int, help="Stop after so many schedules were timed, of --agent autotune.")
+@click.option(
+    "--evaluations",
+    type=click.IntRange(min=1),
+    help="Stop after so many evaluations of the cost model; not of autotune.",
+)
+@click.option(
+    "--measurements", type=click.IntRange(min=1), help="Stop after so many schedules were timed, of --agent autotune."
+)
 @click.option(
     "--database",
     type=OutputFile(),
@@ -148,7 +162,7 @@ _TAKERS = {
     type=ScheduleFile(),
     help="Write functions to this file instead of printing: a header for C++ (.h), or a module in Python (.py).",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random numbers.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random numbers.")
 @click.option(
     "--format",
     "output_format",

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from halidegym.envs.problems.rules import Rules
-from halidegym.evaluation.arguments.options import pipeline_options, target_option
+from halidegym.evaluation.arguments.options import SECONDS, pipeline_options, target_option
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
@@ -25,7 +25,6 @@ from halidegym.evaluation.parity.speed import SIDES, compare_speed
 from halidegym.evaluation.studies import environment_speed, search_speed
 from halidegym.evaluation.studies.allocations import count_allocations
 from halidegym.native._core import Space
-from halidegym.native.checks import check_positive
 
 _NAMES = (
     *("harris", "unsharp", "conv_layer", "mat_mul", "hist", "iir_blur"),
@@ -234,7 +233,7 @@ _PARTS: dict[str, Callable[[Run], Iterable[Measurement]]] = {
 )
 @click.option("--beam", type=click.IntRange(min=1), default=32, show_default=True, help="Width of the compared beam.")
 @click.option("--passes", type=click.IntRange(min=1), default=5, show_default=True, help="Passes of the compared beam.")
-@click.option("--seconds", type=float, default=0.3, show_default=True, help="CPU time for each value of a rate.")
+@click.option("--seconds", type=SECONDS, default=0.3, show_default=True, help="CPU time for each value of a rate.")
 @click.option("--csv", "table", type=OutputFile(), help="File to write the table to.")
 @target_option
 @click.option("--parallelism", type=click.IntRange(min=1), default=16, show_default=True, help="Cores to schedule for.")
@@ -268,7 +267,6 @@ def speed(
     and simulations are beside evaluations of a beam of 4 with one pass. The exit status is 1 if a cost or a number of
     evaluations is not the plugin's. After Ctrl-C, what has been measured is shown.
     """
-    check_positive(seconds=seconds)
     differences: list[str] = []
     measurements: list[Measurement] = []
     chosen, pipelines = parts or tuple(_PARTS), names or _NAMES

@@ -11,6 +11,8 @@ from halidegym.envs.timing.machine import check_runs_here, this_machine
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.options import (
+    SECONDS,
+    SEED,
     Failure,
     parallelism_option,
     pipeline_options,
@@ -31,8 +33,8 @@ _DEFAULT = ("beam", "greedy", "mullapudi2016", "li2018")
 @click.argument("pipeline")
 @click.argument("schedules", metavar="[SCHEDULE]...", nargs=-1)
 @click.option("--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Turns that each takes.")
-@click.option("--search-seconds", type=float, help="Limit the time of each search.  [default: no limit]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random numbers of the searches.")
+@click.option("--search-seconds", type=SECONDS, help="Limit the time of each search.  [default: no limit]")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random numbers of the searches.")
 @click.option(
     "--plan", "plans", type=click.Path(exists=True, dir_okay=False), multiple=True,
     help="Time also this plan, which `halidegym schedule --save` wrote; repeatable.",

@@ -341,3 +341,27 @@ def test_settings_are_named_in_words() -> None:
     assert (
         str(dataclasses.replace(Setting(), random_dropout=10, seed=7)) == "parallelism 16, beam 32, dropout 10 seed 7"
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value"),
+    [
+        ("schedule harris", "--seconds", "0"),
+        ("schedule harris", "--seconds", "inf"),
+        ("schedule harris", "--evaluations", "0"),
+        ("schedule harris", "--measurements", "0"),
+        ("schedule harris", "--seed", "-1"),
+        ("schedule harris", "--max-recompute", "0.5"),
+        ("schedule harris", "--max-recompute", "nan"),
+        ("time harris", "--search-seconds", "nan"),
+        ("time harris", "--seed", str(2**32)),
+        ("calibrate harris", "--seed", "-1"),
+        ("transform plan 16", "--seed", str(2**32)),
+        ("reproduce tuning --output table.csv", "--seconds", "0"),
+        ("reproduce tuning --output table.csv", "--measurements", "0"),
+    ],
+)
+def test_numbers_out_of_range_are_told_by_the_option(command: str, option: str, value: str) -> None:
+    result = halidegym(*command.split(), option, value)
+    assert result.exit_code == 2
+    assert f"Invalid value for '{option}': " in " ".join(result.stderr.split())

@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from halidegym.envs.timing.timers import Unrecorded
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.envs.transform.records import TransformReplay
 from halidegym.envs.transform.timer import TransformTimer
+from halidegym.evaluation.arguments.options import Failure
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.transform import SPACES, check_sizes
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
@@ -70,6 +72,10 @@ def tag_library_command(
             if output is not None:  # what is done so far
                 output.mkdir(parents=True, exist_ok=True)
                 tag_library_report.write_all(rows, shares, searches, output, name)
+    except Unrecorded as error:
+        raise Failure(
+            f"{database} has not all the times that this would --replay; run the same command without --replay first"
+        ) from error
     finally:
         if rows:
             _print(rows, shares)

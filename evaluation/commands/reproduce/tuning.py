@@ -11,14 +11,13 @@ import click
 from halidegym.agents.budget import Budget
 from halidegym.agents.tuner.autotune import Autotune
 from halidegym.envs.processes.isolated import run_isolated
-from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options
+from halidegym.evaluation.arguments.options import SECONDS, SEED, Failure, parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, check_name, load_problem
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.studies.tuning import EXPERTS, Beaten, Tuned, tune_and_compare
 from halidegym.evaluation.studies.tuning_rivals import Rival
 from halidegym.native._core import Error
-from halidegym.native.checks import check_seed
 from halidegym.native.files import write_atomically
 from halidegym.training.statistics import geometric_mean
 
@@ -36,10 +35,12 @@ _CURVE = ("Pipeline", "Seconds", "Measured", "Times as fast", "Kind")
 @click.command("tuning", cls=WritingCommand)
 @click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1)
 @click.option(
-    "--seconds", type=float, help=f"To tune each pipeline for.  [default: {_SECONDS:.0f}, without --measurements]"
+    "--seconds", type=SECONDS, help=f"To tune each pipeline for.  [default: {_SECONDS:.0f}, without --measurements]"
 )
-@click.option("--measurements", type=int, help="Of each pipeline, instead of seconds or until these are over.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random numbers.")
+@click.option(
+    "--measurements", type=click.IntRange(min=1), help="Of each pipeline, instead of seconds or until these are over."
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random numbers.")
 @click.option(
     "--against",
     type=click.Choice(_RIVALS),
@@ -69,7 +70,6 @@ def tuning(
     out; if all do, the exit status is 2.
     """
     budget = Budget(seconds=_SECONDS if seconds is measurements is None else seconds, measurements=measurements)
-    check_seed(seed)
     chosen = pipelines or tuple(EXPERTS)
     for pipeline in chosen:
         check_name(pipeline)

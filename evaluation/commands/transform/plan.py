@@ -20,6 +20,7 @@ from halidegym.agents.planners.uct import UCT
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_task import SpaceName, indented
 from halidegym.envs.transform.timer import TransformTimer
+from halidegym.evaluation.arguments.options import SEED
 from halidegym.evaluation.arguments.transform import SPACES, order_of
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.native._core import TransformSpace, available_lanes
@@ -48,7 +49,7 @@ _ROUNDS = 7  # beside the libraries
 @click.option("--cost", type=click.Choice(["measured", "model"]), default="measured", show_default=True)
 @click.option("--context", type=click.FloatRange(min=0), default=0.0, show_default=True, help="Of the model.")
 @click.option("--database", type=click.Path(path_type=Path, dir_okay=False), help="Record measurements here.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--seed", type=SEED, default=0, show_default=True)
 def plan(
     n: int,
     name: str,

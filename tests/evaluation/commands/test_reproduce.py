@@ -25,7 +25,10 @@ from halidegym.native.weights import builtin_weights, save_weights
         (["learned", "toy_scan", "--agent", "gredy", "--output", "out"], "--agent 'gredy' is in no agent's name"),
         (["learned", "toy_scan", "--generated", "2", "--output", "out"], "Give PIPELINEs or --generated, not both."),
         (["tuning", "toy_scan", "none.py:f", "--output", "out"], "There is no file none.py"),
-        (["tuning", "toy_scan", "--seed", "-1", "--output", "out"], "seed=-1 is no seed"),
+        (
+            ["tuning", "toy_scan", "--seed", "-1", "--output", "out"],
+            "Invalid value for '--seed': -1 is not in the range",
+        ),
         (
             ["cost-model-beams", "toy_scan", "scann", "--weights", "w", "--output", "out"],
             "There is no pipeline 'scann'",

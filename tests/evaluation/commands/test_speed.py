@@ -102,7 +102,7 @@ def test_growth_is_relative_to_the_smallest(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("seconds", ["0", "nan", "-1"])
 def test_a_rate_needs_some_seconds(command: list[str], seconds: str) -> None:
     result = CliRunner().invoke(main, [*command, "--seconds", seconds])
-    assert (result.exit_code, f"seconds={float(seconds)} is out of range" in result.output) == (2, True), result.output
+    assert (result.exit_code, "Invalid value for '--seconds': " in result.output) == (2, True), result.output
 
 
 def test_a_table_that_cannot_be_written_is_refused_before_anything_is_measured(

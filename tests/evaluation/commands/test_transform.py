@@ -73,6 +73,9 @@ def test_the_experiment_is_replayed(tmp_path: Path) -> None:
     assert first.output == second.output
     assert "DP, quick" in first.output
     assert run(*arguments, "--replay").exit_code == 2
+    others = run("reproduce", "tag-library", 32, "--seeds", 1, *files, "--replay")
+    assert others.exit_code == 2
+    assert "run the same command without --replay first" in " ".join(others.stderr.split())
     wide = run("reproduce", "tag-library", 8, "--space", "wide", "--evaluations", 10, "--seeds", 1, *files[2:])
     assert wide.exit_code == 0, wide.output
     assert (tmp_path / "tag-library-wide.csv").exists()
