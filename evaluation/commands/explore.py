@@ -40,9 +40,11 @@ def explore(plan: Path, output: Path | None, pipeline: str | None, weights: str 
         raise Failure(f"The page of {plan} would be written over the plan; give another file: --output FILE")
     recorded = recorded_fingerprint(plan)
     if pipeline is None and not pipelines.is_name(recorded.problem):
+        name = recorded.problem.partition("(")[0]  # without its options
+        source = name if pipelines.is_name(name) else f"my_pipeline.py:{name}"
         raise Failure(
-            f"{plan} is a plan for {recorded.problem}, which is no registered pipeline: name what builds it, such as "
-            f"--pipeline my_pipeline.py:{recorded.problem}"
+            f"{plan} is a plan for {recorded.problem}, and does not tell what builds it: give what `halidegym schedule` was "
+            f"given, such as --pipeline {source}, and its --option, --param, --estimate and --estimate-from"
         )
     problem = load_problem(
         pipeline or recorded.problem, target=recorded.target, parallelism=recorded.parallelism, details=details

@@ -230,6 +230,15 @@ def test_pipelines_of_ones_own_are_named(tmp_path: Path) -> None:
     assert (tmp_path / "mine.html").is_file()
 
 
+def test_what_built_a_pipeline_with_options_is_asked_for_as_it_can_be_typed(tmp_path: Path) -> None:
+    problem = load_problem("harris", target=TARGET, parallelism=CORES, pipeline_options={"size": (160, 128)})
+    BeamSearch(beam_size=1, passes=1).plan(problem).save(tmp_path / "plan.json")
+    refused = explore(tmp_path / "plan.json")
+    assert refused.exit_code == 2 and "such as --pipeline harris, and its --option, --param" in refused.output
+    made = explore(tmp_path / "plan.json", "--pipeline", "harris", "--option", "size=160,128")
+    assert made.exit_code == 0, made.output
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [("{}", "no plan"), ('{"kind": "halidegym plan", "version": 4}', "incomplete plan")],
