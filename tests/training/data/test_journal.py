@@ -47,3 +47,17 @@ def test_damage_that_no_kill_leaves_is_refused_and_nothing_is_dropped(tmp_path: 
     with pytest.raises(FormatError, match=f"a.journal is damaged after {int(place > 43)} whole entries.*remove it"):
         Journal(path)
     assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(("place", "whole"), [(0, 0), (2, 0), (7, 0), (43, 1), (45, 1), (88, 2), (95, 2)])
+def test_a_damaged_length_is_told_from_an_entry_that_is_cut_short(tmp_path: Path, place: int, whole: int) -> None:
+    path = tmp_path / "a.journal"
+    journal = Journal(path)
+    for entry in (b"one", b"seven", b"three"):
+        journal.append(entry)
+    data = bytearray(path.read_bytes())
+    data[place] |= 128
+    path.write_bytes(data)
+    with pytest.raises(FormatError, match=f"a.journal is damaged after {whole} whole entries.*remove it"):
+        Journal(path)
+    assert path.read_bytes() == data
