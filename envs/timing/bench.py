@@ -69,11 +69,28 @@ class Bench:
         Raises:
             InvalidParameter: it was closed.
         """
-        if self._is_closed:
-            raise InvalidParameter("The stopwatch was closed, and measures no more; make another one")
+        self._check_open()
         directory = self._scratch.path / str(next(self._count))
         directory.mkdir()
         return directory
+
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Blame nothing else for what fails because another thread closes the bench meanwhile.
+
+        Raises:
+            InvalidParameter: it was closed.
+        """
+        try:
+            yield
+        except Exception:
+            self._check_open()
+            raise
+        self._check_open()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise InvalidParameter("The stopwatch was closed, and measures no more; make another one")
 
     def keep_trusted(self, identity: str, trusted: Trusted) -> None:
         """Keep what the schedules of a problem are compared with, and let go of that of problems long before."""

@@ -108,9 +108,10 @@ class Stopwatch:
             The seconds in which a core worked: for the trusted schedule, and for the others in their order.
         """
         seconds = []
-        for kernel in self._compiled(problem, [TrustedSchedule(problem), *schedules]):
-            with kernel as compiled:
-                seconds.append(compiled.times.work_s)
+        with self._bench.in_use():
+            for kernel in self._compiled(problem, [TrustedSchedule(problem), *schedules]):
+                with kernel as compiled:
+                    seconds.append(compiled.times.work_s)
         return seconds
 
     def time(self, problem: SchedulingProblem, schedule: ScheduleLike) -> Timing:
@@ -132,8 +133,8 @@ class Stopwatch:
 
     def time_all(self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike]) -> list[Timing]:
         """Time several schedules of a problem: compile in parallel, then run one at a time. See `time`."""
-        self._prepare(problem)
-        with contextlib.ExitStack() as stack:
+        with self._bench.in_use(), contextlib.ExitStack() as stack:
+            self._prepare(problem)
             kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, schedules)]
             return [self._time(problem, kernel) for kernel in kernels]
 
@@ -159,9 +160,9 @@ class Stopwatch:
             Error: as for `time`.
         """
         check_at_least(1, INT32_MAX, rounds=rounds)
-        self._prepare(problem)
         by_work = self.threads_for(problem) == 1
-        with contextlib.ExitStack() as stack:
+        with self._bench.in_use(), contextlib.ExitStack() as stack:
+            self._prepare(problem)
             kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, schedules)]
             entrants = [self._entrant(problem, kernel, by_work) for kernel in kernels]
             with compiling() if by_work else measuring():
@@ -227,9 +228,9 @@ class Stopwatch:
             Error: as for `time`.
         """
         check_at_least(1, INT32_MAX, rounds=rounds)
-        self._prepare(problem)
-        deadlines = [math.inf, *[time.perf_counter() + compile_within_s] * len(schedules)]
-        with contextlib.ExitStack() as stack:
+        with self._bench.in_use(), contextlib.ExitStack() as stack:
+            self._prepare(problem)
+            deadlines = [math.inf, *[time.perf_counter() + compile_within_s] * len(schedules)]
             compiled = self._compiled(problem, [baseline, *schedules], deadlines)
             kernels = [stack.enter_context(kernel) for kernel in compiled]
             (base_kernel, base), *others = self._race(
@@ -252,7 +253,7 @@ class Stopwatch:
             Error: it fails when it runs.
             InvalidParameter: as for `time`.
         """
-        with contextlib.ExitStack() as stack:
+        with self._bench.in_use(), contextlib.ExitStack() as stack:
             (kernel,) = [stack.enter_context(kernel) for kernel in self._compiled(problem, [schedule])]
             if kernel.failure is not None:
                 raise _core.CompileError(f"{problem.name}: {kernel.failure.outcome}: {kernel.failure.error}")
