@@ -26,6 +26,10 @@ _SERVER = "from halidegym.envs.processes import fork_server, isolated; fork_serv
 _PACKAGE = __name__.partition(".")[0] + "."
 _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
 _LONGEST_WORDS = 2000
+# Seconds after which a server is taken for stopped, and no longer waited for: to fork, which it may import something for,
+# and to tell of the end of a fork.
+_LONGEST_SILENCE_S = 120.0
+_LONGEST_AFTER_KILL_S = 5.0
 
 
 class ForkedProcess:
@@ -47,6 +51,7 @@ class ForkedProcess:
         self.stdout: IO[bytes] | None = stdout
         self.returncode: int | None = None
         self._owner, self._link, self._lock = os.getpid(), link, threading.Lock()
+        self._is_killed = False
 
     def poll(self) -> int | None:
         """The status that it ended with; None if it has not."""
@@ -66,9 +71,12 @@ class ForkedProcess:
             return 0
         with self._lock:
             if self.returncode is None:
-                if not is_ready(self._link.fileno(), select.POLLIN, timeout):
+                longest = _LONGEST_AFTER_KILL_S if timeout is None and self._is_killed else timeout
+                status = None
+                if is_ready(self._link.fileno(), select.POLLIN, longest):
+                    status = _number(self._link, socket.MSG_PEEK)  # which is there still after Ctrl-C
+                elif longest is timeout:
                     raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
-                status = _number(self._link, socket.MSG_PEEK)  # which is there still after Ctrl-C
                 self.returncode = -signal.SIGKILL if status is None else status  # it ends with its server
                 # The server sees that, though a fork of this process may have the link, too.
                 self._link.shutdown(socket.SHUT_RDWR)
@@ -76,7 +84,8 @@ class ForkedProcess:
             return self.returncode
 
     def kill(self) -> None:
-        """End it."""
+        """End it. From then on, `wait` does not wait for long: a server that is stopped tells nobody."""
+        self._is_killed = True
         if self.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -146,9 +155,12 @@ class ForkServer:
                 socket.send_fds(self._control, [ASKED], [link.fileno(), stdin, stdout, words.fileno(), folder])
                 given.close()
                 our_link.sendall(pickle.dumps(request))
-                pid = _number(our_link)
+                if is_ready(our_link.fileno(), select.POLLIN, _LONGEST_SILENCE_S):
+                    pid = _number(our_link)
             if pid is None:
-                raise BrokenPipeError(errno.EPIPE, f"the server of Python processes has ended: {self._last_words()}")
+                raise BrokenPipeError(
+                    errno.EPIPE, f"the server of Python processes has ended, or is stopped: {self._last_words()}"
+                )
             if pid < 0:
                 raise OSError(-pid, os.strerror(-pid), "a Python process")
             kept.pop_all()

@@ -50,6 +50,26 @@ def test_a_server_that_somebody_ends_is_replaced_and_its_forks_end_with_it() -> 
     assert run_isolated(add, 1, b=1) == 2
 
 
+def test_a_server_that_is_stopped_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(forked, "_LONGEST_AFTER_KILL_S", 0.5)
+    with PythonProcess() as process, (tmp_path / "words").open("wb") as words:
+        monkeypatch.setattr(forked, "_LONGEST_SILENCE_S", 0.5)
+        server = process.call(os.getppid)
+        os.kill(server, signal.SIGSTOP)
+        goes_on = threading.Timer(20.0, os.kill, (server, signal.SIGCONT))
+        goes_on.start()
+        try:
+            with pytest.raises(ProcessEnded, match=r"still running after 0.5 s"):
+                process.call(time.sleep, 100.0, timeout_s=0.5)
+            with pytest.raises(BrokenPipeError, match="is stopped"):
+                forked._servers.get().fork(words, 4 << 30, {})
+            assert goes_on.is_alive()
+        finally:
+            goes_on.cancel()
+            os.kill(server, signal.SIGCONT)
+    assert run_isolated(os.getppid) == server
+
+
 def test_many_threads_may_ask_at_once() -> None:
     with ThreadPoolExecutor(8) as executor:
         sums = executor.map(lambda number: run_isolated(add, number, b=number), range(40))
