@@ -174,7 +174,7 @@ def _with_estimate(parameter: _core.ParameterData, estimate: Estimate) -> _core.
 def _region(what: str, dimensions: int, estimate: Estimate) -> list[tuple[int, int]]:
     try:
         region = [
-            (operator.index(minimum), operator.index(extent))
+            (_coordinate(minimum), _coordinate(extent))
             for minimum, extent in estimate  # type: ignore[union-attr]
         ]
     except (TypeError, ValueError):
@@ -186,6 +186,12 @@ def _region(what: str, dimensions: int, estimate: Estimate) -> list[tuple[int, i
             "coordinate beyond 32 bits."
         )
     return region
+
+
+def _coordinate(value: Any) -> int:
+    if isinstance(value, bool):  # an integer to Python
+        raise TypeError(value)
+    return operator.index(value)
 
 
 def _has_coordinates(minimum: int, extent: int) -> bool:

@@ -13,6 +13,7 @@ import halide as hl
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.native import _core
+from halidegym.native.checks import check_given, checked_integers
 
 # Of C++20, but for those that are Python's, too.
 _CPP_KEYWORDS = """
@@ -60,10 +61,12 @@ class Schedule:
         """The schedule that a complete sequence of decisions leads to; they mean something only under their rules.
 
         Raises:
-            InvalidParameter: an action is illegal, or there are too few or too many.
+            InvalidParameter: an action is illegal, or there are too few or too many; or an argument is something else.
         """
+        check_given(SchedulingProblem, problem=problem)
+        check_given(Rules, rules=rules)
         state = rules.space(problem).initial_state()
-        for action in actions:
+        for action in checked_integers("actions", actions, 0):
             state = state.apply(action)
         return cls.from_state(problem, state)
 

@@ -8,13 +8,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from halidegym.envs.pipelines import generated
 from halidegym.envs.timing.machine import Machine, this_machine
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native._core import FormatError, InvalidParameter
-from halidegym.native.checks import checked_path
+from halidegym.native.checks import checked_path, shown
 from halidegym.native.files import write_atomically
 from halidegym.training.data.journal import entries_of
 from halidegym.training.measured.sets import SetName
+
+_SPLITS = (*generated.SUITES.values(), "")
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,13 @@ class MeasuredCollection:
         return tuple(dict.fromkeys(schedule.pipeline for schedule in self.schedules))
 
     def split(self, split: str) -> MeasuredCollection:
-        """What was measured of one split: "train", "validation", "test", or "" for pipelines that are not generated."""
+        """What was measured of one split: "train", "validation", "test", or "" for pipelines that are not generated.
+
+        Raises:
+            InvalidParameter: there is no such split.
+        """
+        if split not in _SPLITS:
+            raise InvalidParameter(f"split={shown(split)} is none; give one of {', '.join(map(repr, _SPLITS))}")
         return MeasuredCollection(self.machine, tuple(s for s in self.schedules if s.split == split))
 
     def on_threads(self, threads: int) -> MeasuredCollection:
@@ -61,7 +70,7 @@ class MeasuredCollection:
         """What was measured of one split, see `split`, if so many of its schedules have run times, of so many pipelines.
 
         Raises:
-            InvalidParameter: there are fewer.
+            InvalidParameter: there are fewer, or there is no such split.
         """
         chosen = self.split(split)
         found = len(chosen.ran), len({schedule.pipeline for schedule in chosen.ran})

@@ -52,6 +52,8 @@ def test_invalid_parallelism(parallelism: int) -> None:
         ("input", [(0, 10), (0, 0)], "at least 1"),
         ("input", [(0, 10), (0, 63.9)], "pairs of integers"),
         ("input", [(0, 10), (0, float("inf"))], "pairs of integers"),
+        ("input", [(0, 10), (0, True)], "pairs of integers"),
+        ("input", [(0, 10), (False, 10)], "pairs of integers"),
         ("input", [(0, 10), (0, 2**40)], "beyond 32 bits"),
         ("input", [(0, 10), (2**31 - 64, 65)], "beyond 32 bits"),
         ("bilateral_grid", [(-(2**40), 10), (0, 10)], "beyond 32 bits"),

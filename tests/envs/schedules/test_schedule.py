@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ import pipelines_for_tests
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.reference import Adams2019
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native import _core
 from halidegym.native.weights import builtin_weights
@@ -91,3 +93,16 @@ def test_loop_nest_of_every_random_schedule_parses() -> None:
             assert nest == _core.LoopNest.parse(schedule.loop_nest())
             assert nest.func == ""
             assert {child.func for child in nest.children} == set(nest.store_at)
+
+
+@pytest.mark.parametrize("actions", [["a"], [1.5], [10**30], [True], None, 3])
+def test_actions_that_are_none_are_named(actions: Any) -> None:
+    with pytest.raises(_core.InvalidParameter, match=r"actions=.*; give "):
+        Schedule.from_actions(problem_of("blur"), Rules(), actions)
+
+
+def test_what_actions_are_of_is_named() -> None:
+    with pytest.raises(_core.InvalidParameter, match="problem='blur' is a str; give a SchedulingProblem"):
+        Schedule.from_actions("blur", Rules(), [0])  # type: ignore[arg-type]
+    with pytest.raises(_core.InvalidParameter, match="rules is None; give a Rules"):
+        Schedule.from_actions(problem_of("blur"), None, [0])  # type: ignore[arg-type]

@@ -78,6 +78,8 @@ def test_parts_of_a_collection() -> None:
         InvalidParameter, match="Collect more: halidegym collect, which takes them where it is told no names"
     ):
         both.at_least(8, split="train")
+    with pytest.raises(InvalidParameter, match="split='nope' is none; give one of 'train', 'validation', 'test', ''"):
+        both.at_least(1, split="nope")
 
 
 def test_run_times_of_another_machine_are_refused_unless_they_are_meant(tmp_path: Path) -> None:
