@@ -92,6 +92,7 @@ def load_problem(
         InvalidParameter: the text stands for nothing, or for something that has no such options.
         Exception: whatever the user's function raises, and the errors of `SchedulingProblem.from_pipeline`.
     """
+    check_name(pipeline)
     module, separator, function = pipeline.rpartition(":")
     source = named_in_module(module, function) if separator else pipeline
     details = details or Details()

@@ -14,6 +14,7 @@ from halidegym.envs import pipelines
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.evaluation.arguments.pipeline import Details, load_problem
 from halidegym.evaluation.cli import main
+from halidegym.native._core import InvalidParameter
 
 PIPELINES = pipelines_for_tests.__file__
 
@@ -240,3 +241,11 @@ def test_a_file_may_have_dataclasses_and_pickle_them(name: str, tmp_path: Path) 
     before = sys.modules.get(name)
     assert load_problem(f"{tmp_path / name}.py:build").num_nodes == 1
     assert before is None or sys.modules[name] is before
+
+
+@pytest.mark.parametrize("name", ["hariss", "", ".", "nowhere.hlpipe", "random-train-v1/x"])
+def test_what_stands_for_nothing_is_told_in_words_of_the_command_line(name: str) -> None:
+    with pytest.raises(
+        InvalidParameter, match=rf"no pipeline '{name}'; `halidegym list` shows the names, and file.py:func"
+    ):
+        load_problem(name)
