@@ -411,6 +411,9 @@ class StageDirectives(_Bound):
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
 
+def is_reserved(word: str) -> bool:
+    """Whether nothing can be called so in the source of a schedule, in C++ or in Python."""
+
 def schedule_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
     """Return the calls as C++ source, as the Adams2019 autoscheduler prints it (section 13.7)."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import keyword
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,18 +13,6 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.native import _core
 from halidegym.native.checks import check_given, checked_integers
-
-# Of C++20, but for those that are Python's, too.
-_CPP_KEYWORDS = """
-    alignas alignof and_eq asm auto bitand bitor bool case catch char char8_t char16_t char32_t co_await co_return co_yield
-    compl concept const const_cast consteval constexpr constinit decltype default delete do double dynamic_cast enum
-    explicit export extern false float friend goto inline int long mutable namespace new noexcept not_eq nullptr operator
-    or_eq private protected public register reinterpret_cast requires short signed sizeof static static_assert static_cast
-    struct switch template this thread_local throw true typedef typeid typename union unsigned using virtual void volatile
-    wchar_t xor xor_eq
-"""
-# What a function would hide that its own source needs, in C++ or Python, or any program.
-_TAKEN = ("Func", "Halide", "MemoryType", "RVar", "TailStrategy", "Var", "hl", "main", "std")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -104,7 +91,7 @@ class Schedule:
                 `$` in a name becomes an underscore.
 
         Raises:
-            InvalidParameter: `function` is no identifier, a keyword, or would hide what the source needs.
+            InvalidParameter: `function` is no identifier, or a word that C++, Python or the source itself has.
         """
         directives = list(self.directives)
         if function is None:
@@ -120,7 +107,7 @@ class Schedule:
                 `halide.Pipeline` named `pipeline`.
 
         Raises:
-            InvalidParameter: `function` is no identifier, a keyword, or would hide what the source needs.
+            InvalidParameter: `function` is no identifier, or a word that C++, Python or the source itself has.
         """
         source = _core.python_source(self.problem.native, list(self.directives))
         if function is None:
@@ -170,11 +157,8 @@ def check_function_name(name: str) -> str:
     """
     if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
         raise _core.InvalidParameter(f"function={name!r} is no name of a function; give an identifier")
-    if keyword.iskeyword(name) or name in _CPP_KEYWORDS.split():
-        language = "Python" if keyword.iskeyword(name) else "C++"
-        raise _core.InvalidParameter(f"function={name!r} is a keyword of {language}; give an identifier of your own")
-    if name in _TAKEN:
+    if _core.is_reserved(name):
         raise _core.InvalidParameter(
-            f"function={name!r} would hide what its source needs; give an identifier of your own"
+            f"function={name!r} is a word that C++, Python or the source itself has; give an identifier of your own"
         )
     return name

@@ -7,6 +7,7 @@
 #include "bindings/topics.h"
 #include "nest/directives.h"
 #include "nest/dump.h"
+#include "nest/reserved_words.h"
 #include "nest/schedule_text.h"
 #include "problem/problem.h"
 
@@ -93,6 +94,8 @@ void bind_directives(py::module_ &m) {
             "__eq__", [](const StageDirectives &a, const StageDirectives &b) { return a == b; }, py::is_operator())
         .def("__hash__", [pickled](const StageDirectives &scheduled) { return py::hash(py::str(pickled(scheduled))); })
         .def(py::pickle(pickled, &stage_directives));
+    m.def("is_reserved", &is_reserved, py::arg("word"),
+          "Whether nothing can be called so in the source of a schedule, in C++ or in Python.");
     m.def(
         "schedule_source",
         [](const Problem &problem, const std::vector<StageDirectives> &stages) {

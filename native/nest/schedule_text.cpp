@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <iomanip>
-#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "nest/loop_names.h"
+#include "nest/reserved_words.h"
 
 namespace halidegym {
 namespace {
@@ -141,10 +141,9 @@ std::string replace_dollars_outside_quotes(std::string text) {
 // A language in which every Func and every loop is a variable.
 class Language : public Spelling {
 public:
-    // `reserved`: words that are no identifiers, with spaces between them.
-    Language(const Names &names, const std::string &reserved) : names_(names) {
-        std::istringstream words(reserved);
-        taken_.insert(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>());
+    Language(const Names &names, const std::set<std::string, std::less<>> &reserved)
+        : names_(names), taken_(reserved.begin(), reserved.end()) {
+        taken_.insert("pipeline");  // which the statements are about
     }
 
     std::string func(const Node &node) const override { return identifier("Func", node.name); }
@@ -213,10 +212,7 @@ std::string literal(const std::string &text) {
 
 class Python final : public Language {
 public:
-    explicit Python(const Names &names)
-        : Language(names, "False None True and as assert async await break class continue def del elif else except "
-                          "finally for from global if import in is lambda nonlocal not or pass raise return try while "
-                          "with yield hl pipeline") {}
+    explicit Python(const Names &names) : Language(names, reserved_in_python()) {}
 
     std::string outermost() const override { return "hl.Var.outermost()"; }
     std::string constant(std::string_view type, std::string_view name) const override {
@@ -242,14 +238,7 @@ public:
 
 class Cpp final : public Language {
 public:
-    explicit Cpp(const Names &names)
-        : Language(names, "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl "
-                          "concept consteval constexpr constinit continue decltype default delete do double "
-                          "else enum explicit export extern false float for friend goto if inline int long mutable "
-                          "namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
-                          "register requires return short signed sizeof static struct switch template this throw true "
-                          "try typedef typeid typename union unsigned using virtual void volatile while xor xor_eq "
-                          "Func Halide MemoryType RVar TailStrategy Var pipeline") {}
+    explicit Cpp(const Names &names) : Language(names, reserved_in_cpp()) {}
 
     std::string outermost() const override { return "Var::outermost()"; }
     std::string constant(std::string_view type, std::string_view name) const override {
