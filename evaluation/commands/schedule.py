@@ -151,7 +151,7 @@ _TAKERS = {
 )
 @click.option(
     "--top",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1000),
     default=1,
     show_default=True,
     help="So many of the best schedules, all different.",

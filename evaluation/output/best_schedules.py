@@ -14,8 +14,8 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.measurements import milliseconds
 from halidegym.native._core import Weights
 
-# Neighbours that are drawn for each schedule that a search lacks.
-_DRAWN = 16
+# Neighbours for each schedule that a search lacks, and how often one is drawn for each of these: many come again.
+_NEIGHBOURS, _DRAWS = 16, 4
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def best_schedules(plan: Plan, count: int, weights: Weights | None = None) -> li
         return list(islice(_different(timed), count))
     found = list(islice(_different(_candidates(plan)), count))
     if len(found) < count:
-        found = sorted([*found, *_neighbours(plan, _DRAWN * count, weights)], key=lambda best: best.cost)
+        found = sorted([*found, *_neighbours(plan, _NEIGHBOURS * count, weights)], key=lambda best: best.cost)
     return list(islice(_different(found), count))
 
 
@@ -83,7 +83,8 @@ def _candidates(plan: Plan) -> Iterator[Best]:
 def _neighbours(plan: Plan, count: int, weights: Weights | None) -> Iterator[Best]:
     problem = plan.schedule.problem
     begin = proposal_of("plan", plan.rules.space(problem, weights), plan.actions)
-    for proposal in islice(distinct(problem, neighbours(begin, plan.seed)), count):
+    drawn = islice(neighbours(begin, plan.seed), _DRAWS * count)
+    for proposal in islice(distinct(problem, drawn), count):
         yield _by_cost(Schedule.from_state(problem, proposal.state), proposal.state.cost())
 
 
