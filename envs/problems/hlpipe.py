@@ -21,10 +21,12 @@ from halidegym.native import _core
 
 T = TypeVar("T")
 
-_SOURCES = {
+_OTHER_FILES = {
     ".py": "Python source. Name the function in it that returns the pipeline, {path}:FUNCTION on the command line; in "
     "Python, import it and hand it over",
     ".cpp": "C++ source. Build its generator, and let that write an .hlpipe file, with -e hlpipe",
+    ".json": "JSON, as plans are, and no pipeline. Give the pipeline; a plan goes with it, such as "
+    "`halidegym time PIPELINE --plan {path}`",
 }
 
 # The largest pipelines take seconds, and hundreds of megabytes.
@@ -51,11 +53,11 @@ def in_another_process(path: Path, function: Callable[..., T], *arguments: Any) 
     Raises:
         FormatError: it ended, or could not read the file.
         MissingEstimate, UnsupportedPipeline, InvalidParameter: as the function does.
-        InvalidParameter: it is source code.
+        InvalidParameter: it is source code, or a plan.
         OSError: the file cannot be read.
     """
     path.open("rb").close()
-    if remedy := _SOURCES.get(path.suffix):
+    if remedy := _OTHER_FILES.get(path.suffix):
         raise _core.InvalidParameter(f"{path} is {remedy.format(path=path)}.")
     with PythonProcess(memory_bytes=_MEMORY_BYTES) as process:
         try:

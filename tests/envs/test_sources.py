@@ -119,3 +119,17 @@ def test_pipelines_may_be_an_array_of_names() -> None:
 def test_generated_pipelines_are_no_element_of_a_sequence(sources: object) -> None:
     with pytest.raises(InvalidParameter, match=r'use pipeline="random" alone, or names such as "random-train-v1/0"'):
         problem_of(pipeline=sources)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("blur.py", r"is Python source\. Name the function in it"),
+        ("blur.cpp", r"is C\+\+ source\. Build its generator"),
+        ("blur.json", r"is JSON, as plans are, and no pipeline\. .* --plan .*blur\.json"),
+    ],
+)
+def test_a_file_that_is_no_pipeline_is_told_by_its_ending(tmp_path: Path, file: str, said: str) -> None:
+    (tmp_path / file).write_text("{}")
+    with pytest.raises(InvalidParameter, match=said):
+        load_problem(tmp_path / file)
