@@ -153,8 +153,9 @@ void bind_decision(py::class_<Decision> &type) {
 void bind_expansion(py::class_<BoundExpansion> &type) {
     type.def_property_readonly("count", &BoundExpansion::size)
         .def("__len__", &BoundExpansion::size)
-        .def("__repr__",
-             [](const BoundExpansion &expansion) { return py::str("Expansion({} decisions)").format(expansion.size()); })
+        .def(
+            "__repr__",
+            [](const BoundExpansion &expansion) { return py::str("Expansion({} decisions)").format(expansion.size()); })
         .def("decision", &BoundExpansion::decision, py::arg("index"), py::return_value_policy::copy)
         .def("describe", &BoundExpansion::describe, py::arg("index"))
         .def("child", &BoundExpansion::child, py::arg("index"))
