@@ -19,6 +19,8 @@ from halidegym.native._core import InvalidParameter
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
 """The largest integers that the core takes: of sizes and numbers of things; of bytes and budgets."""
+MAX_SEED = 2**32 - 1
+"""The largest seed."""
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 60
@@ -89,7 +91,7 @@ def check_seed(seed: int) -> int:
     Raises:
         InvalidParameter: it is no integer from 0 to 2^32 - 1.
     """
-    if not _is(numbers.Integral, seed) or not 0 <= seed < 2**32:
+    if not _is(numbers.Integral, seed) or not 0 <= seed <= MAX_SEED:
         raise InvalidParameter(f"seed={shown(seed)} is no seed; give an integer from 0 to 2^32 - 1")
     return int(seed)
 

@@ -71,11 +71,10 @@ class ForkedProcess:
             return 0
         with self._lock:
             if self.returncode is None:
-                longest = _LONGEST_AFTER_KILL_S if timeout is None and self._is_killed else timeout
-                status = None
-                if is_ready(self._link.fileno(), select.POLLIN, longest):
+                gives_up, status = timeout is None and self._is_killed, None
+                if is_ready(self._link.fileno(), select.POLLIN, _LONGEST_AFTER_KILL_S if gives_up else timeout):
                     status = _number(self._link, socket.MSG_PEEK)  # which is there still after Ctrl-C
-                elif longest is timeout:
+                elif not gives_up:
                     raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
                 self.returncode = -signal.SIGKILL if status is None else status  # it ends with its server
                 # The server sees that, though a fork of this process may have the link, too.

@@ -13,6 +13,7 @@ import click
 from halidegym.envs.problems.snapshot import Estimate
 from halidegym.envs.processes.workers import RAY, Workers
 from halidegym.evaluation.arguments.pipeline import Details
+from halidegym.native.checks import MAX_SEED
 
 
 class Failure(click.ClickException):
@@ -56,7 +57,7 @@ class Number(click.FloatRange):
 
 SECONDS = Number(min=0, min_open=True, max=math.inf, max_open=True)
 """A type for options: as long as something takes at most; no limit is what an option stands for that is left out."""
-SEED = click.IntRange(0, 2**32 - 1)
+SEED = click.IntRange(0, MAX_SEED)
 """A type for options: what `check_seed` takes."""
 
 

@@ -15,6 +15,7 @@ from halidegym.envs.sources import load_problem
 from halidegym.evaluation.arguments.agent import load_agent
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.native._core import Error, InvalidParameter
+from halidegym.native.checks import MAX_SEED
 from halidegym.training.settings import Settings, load_settings
 
 SUITES = Path(__file__).parent / "suites"
@@ -160,7 +161,7 @@ class Contest(Settings):
     @pydantic.field_validator("seeds")
     @classmethod
     def _are_seeds(cls, seeds: list[int]) -> list[int]:
-        if not all(0 <= seed < 2**32 for seed in seeds):
+        if not all(0 <= seed <= MAX_SEED for seed in seeds):
             raise ValueError("a seed is an integer from 0 to 2^32 - 1")
         return _check_unique(seeds)
 

@@ -7,8 +7,6 @@ namespace halidegym {
 
 namespace {
 
-using Words = std::set<std::string, std::less<>>;
-
 Words words_of(const std::string &text) {
     std::istringstream words(text);
     return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};

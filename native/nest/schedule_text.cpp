@@ -141,8 +141,7 @@ std::string replace_dollars_outside_quotes(std::string text) {
 // A language in which every Func and every loop is a variable.
 class Language : public Spelling {
 public:
-    Language(const Names &names, const std::set<std::string, std::less<>> &reserved)
-        : names_(names), taken_(reserved.begin(), reserved.end()) {
+    Language(const Names &names, const Words &reserved) : names_(names), taken_(reserved) {
         taken_.insert("pipeline");  // which the statements are about
     }
 
@@ -186,7 +185,7 @@ private:
 
     const Names &names_;
     std::map<std::pair<std::string, std::string>, std::string> identifiers_;
-    std::set<std::string> taken_;
+    Words taken_;
 };
 
 std::string quoted(const std::string &text) {

@@ -64,7 +64,9 @@ def test_python_source_as_a_function(name: str) -> None:
     assert hl.serialize_pipeline(pipeline) == hl.serialize_pipeline(schedule.pipeline())
 
 
-@pytest.mark.parametrize("name", ["", "class", "two words", "naïve", "hl", "int", "static_cast", "Func", "main"])
+@pytest.mark.parametrize(
+    "name", ["", "class", "two words", "naïve", "hl", "int", "delete", "static_cast", "Func", "main"]
+)
 def test_functions_have_names(name: str) -> None:
     schedule = random_schedule(problem_of("blur"), 0)
     for text in (schedule.cpp, schedule.python):
@@ -83,9 +85,9 @@ PROGRAM = """
 %s
 int main() {
     using namespace Halide;
-    Var x, y("const");
+    Var x, y("while");
     RDom r(0, 3, "r");
-    Func lines("x"), sums("thread_local"), out("out");
+    Func lines("x"), sums("new"), out("const");
     lines(x, y) = x + 3 * y;
     sums(x, y) = 0;
     sums(x, y) += lines(x + r, y);
@@ -111,8 +113,8 @@ int main() {
 
 def test_cpp_source_compiles_below_the_include_and_runs(tmp_path: Path) -> None:
     """In a program that names Vars, Funcs and the like as it pleases, words of C++ among them."""
-    x, y, r = hl.Var("x"), hl.Var("const"), hl.RDom([(0, 3)], "r")
-    lines, sums, out = hl.Func("x"), hl.Func("thread_local"), hl.Func("out")
+    x, y, r = hl.Var("x"), hl.Var("while"), hl.RDom([(0, 3)], "r")
+    lines, sums, out = hl.Func("x"), hl.Func("new"), hl.Func("const")
     lines[x, y] = x + 3 * y
     sums[x, y] = 0
     sums[x, y] += lines[x + r, y]
