@@ -80,7 +80,7 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
     | `decided` | `Box(0, 1, (1,))` | share of the decisions that are made, forced ones included |
     | `edges` | `Box(-1, S - 1, (E * 2,))` | int32 (p, c): stage c uses what p leaves; joins a Func's own stages, too |
     | `edge_features` | `Box(0, 64, (E * 8,))` | how much c reads of p, and how that moves |
-    | `decisions` | `Box(-64, H, (D * (18 + 3 L),))` | a descriptor of each decision; 0 for illegal actions |
+    | `decisions` | `Box(-64, H, (D * (29 + 3 L),))` | a descriptor of each decision; 0 for illegal actions |
     | `decision_stage` | `Box(-1, S - 1, (D,))` | int32: stage of the decision's level; -1: the root, none, or illegal |
     | `action_mask` | `MultiBinary(D)` | the legal actions |
     | `decision_features` | `Box(-20, 64, (D * 43,))` | with `child_features` only: costs and features of the child |
@@ -174,7 +174,7 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
     ## Version History
 
     - v0: initial version; 0.1.0 added `stage_features`, `edge_features`, `stage_costs`, `places`, `decided`,
-      `decision_features`, and seven columns of `decisions`, one of which became `decision_stage`.
+      `decision_features`, and 18 columns of `decisions`, one of which became `decision_stage`.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 2}  # noqa: RUF012

@@ -1794,7 +1794,7 @@ def replay_rows(
         of each stage's Func, 0: undecided, or an input, 1: inlined, 2: at the root, 3: within another's loops;
         `num_legal` int32 [N]; `taken` int32 [N], the index among the decisions shown; `offsets` int32 [N + 1], where
         the rows of each state begin. For all decisions shown: `indices` int32 [..], among the legal ones of their state;
-        `decisions` float32 [.., 18 + 3 L], as the environment shows them; `decision_stage` int32 [..], the stage of the
+        `decisions` float32 [.., 29 + 3 L], as the environment shows them; `decision_stage` int32 [..], the stage of the
         decision's level, -1: the root, or none. If asked for, `decision_features` float32 [.., 43] and `costs` float64
         [..], of the cost model.
 
