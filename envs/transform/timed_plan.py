@@ -143,7 +143,21 @@ def _told(comparison: Comparison | None) -> dict[str, Any]:
 
 
 def make_measured(**arguments: Any) -> TransformPlanEnv:
-    """`TransformPlanHardware-v0`: rewards are measured on this machine. Not deterministic; arguments as of `measured`."""
+    """Plan a Fourier transform, and learn how long it runs on this machine. Gymnasium knows it as nondeterministic.
+
+    | Argument | Default | Meaning |
+    |---|---|---|
+    | `database` | none | file to record in; what is on record is not measured again |
+    | `settings` | `TransformTimingSettings()` | how to time |
+
+    The others are those of `TransformPlan-v0`, but for `costs`; `lanes` are by default those of this machine.
+
+    | Key | When | Content |
+    |---|---|---|
+    | `comparison` | last step | the `Comparison` of the plan with the model's best one |
+    | `outcome` | last step | `"ok"`: a wrong output is an error |
+    | `relative_error` | last step | of the plan's output, against NumPy's |
+    """
     return measured(TransformPlanEnv, **arguments)
 
 
@@ -153,7 +167,20 @@ def make_measured_vector(num_envs: int = 1, **arguments: Any) -> TransformPlanVe
 
 
 def make_replayed(**arguments: Any) -> TransformPlanEnv:
-    """`TransformPlanReplay-v0`: rewards come from a record, without a clock. Arguments as of `replayed`."""
+    """Plan a Fourier transform, with run times out of a record. Deterministic, and without a clock.
+
+    | Argument | Default | Meaning |
+    |---|---|---|
+    | `database` | | file that run times were recorded in |
+    | `machine` | none | fingerprint of the machine that they are of; none: the only one on record |
+    | `missing` | `"error"` | what to do about a plan that is not on record; or `"cost_model"`: rate it by the model |
+
+    The others are those of `TransformPlan-v0`, but for `costs`; `lanes` must be those that were recorded, and are by
+    default those of this machine. A record of another machine has those of that one, unless others were given there.
+
+    The information has what `TransformPlanHardware-v0` adds. Of a plan that the model rates, `comparison` and
+    `relative_error` are None.
+    """
     return replayed(TransformPlanEnv, **arguments)
 
 
@@ -195,6 +222,6 @@ def replayed(
         database: file that measurements were recorded in.
         machine: see `ReplayedCosts`.
         missing: likewise.
-        **environment: arguments of `make`; `lanes` must be those that were recorded, by default those of the machine.
+        **environment: arguments of `make`; `lanes` must be those that were recorded, by default those of this machine.
     """
-    return make(costs=ReplayedCosts(database, machine, missing), **environment)
+    return make(costs=ReplayedCosts(database, machine, missing), **{"lanes": available_lanes(), **environment})

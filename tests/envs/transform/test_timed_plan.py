@@ -81,6 +81,14 @@ def test_what_was_measured_is_on_record_if_a_script_ends_without_closing(ending:
         assert len(record) > 0
 
 
+def test_what_was_measured_is_replayed_with_the_same_arguments(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"n": 16, "database": tmp_path / "plans.sqlite"}
+    env = gym.make("TransformPlanHardware-v0", **arguments)
+    reward = play(env, 0)[-1][1]
+    env.close()
+    assert play(gym.make("TransformPlanReplay-v0", **arguments), 0)[-1][1] == reward
+
+
 def test_what_was_measured_with_narrower_vectors_is_replayed_with_them(tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"n": 16, "lanes": (1,), "database": tmp_path / "plans.sqlite"}
     env = gym.make("TransformPlanHardware-v0", **arguments)
