@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import pkgutil
 import re
 import shlex
@@ -120,3 +121,15 @@ def _with_prompts(text: str) -> str:
 
 def _one_line(command: str) -> str:
     return " ".join(re.sub(r"\s# .*", "", command).replace("\\\n", " ").split())
+
+
+def tables(text: str, *headings: str) -> list[list[list[str]]]:
+    """The rows, as cells, of each table with these headings."""
+    _, *found = text.split("".join(f"| {heading} ".replace("  ", " ") for heading in headings) + "|\n")
+    rows = [itertools.takewhile(lambda line: line.startswith("|"), rest.splitlines()[1:]) for rest in found]
+    return [[[cell.strip() for cell in row.strip("|").split("|")] for row in table] for table in rows]
+
+
+def names_in(cells: Sequence[str]) -> list[str]:
+    """The names that cells have between backticks."""
+    return [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]

@@ -9,8 +9,13 @@ import pytest
 import yaml
 
 from halidegym.native._core import InvalidParameter
+from halidegym.training.aggrevate.settings import AggrevateSettings, LabelSettings
 from halidegym.training.data.collect import DataSettings
-from halidegym.training.settings import CONFIGS, TrainingSettings, load_settings
+from halidegym.training.dqn.settings import DQNSettings
+from halidegym.training.imitation.settings import ImitationSettings, NetworkSettings, RolloutSettings
+from halidegym.training.ppo.settings import PPOSettings
+from halidegym.training.settings import CONFIGS, Settings, TrainingSettings, load_settings
+from pages_for_tests import ROOT, names_in, tables
 
 
 def content() -> dict[str, Any]:
@@ -97,3 +102,20 @@ def test_a_file_that_is_missing_is_named_with_the_shipped_ones() -> None:
 def test_no_more_threads_than_cores_are_used() -> None:
     assert 1 <= TrainingSettings(seed=0, threads=100_000).num_threads == TrainingSettings(seed=0).num_threads
     assert TrainingSettings(seed=0, threads=1).num_threads == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "settings", "groups"),
+    [
+        ("imitation", ImitationSettings, {"network": NetworkSettings, "rollouts": RolloutSettings}),
+        ("aggrevate", AggrevateSettings, {"labels": LabelSettings}),
+        ("ppo", PPOSettings, {}),
+        ("dqn", DQNSettings, {}),
+    ],
+)
+def test_pages_have_all_settings(page: str, settings: type[Settings], groups: dict[str, type[Settings]]) -> None:
+    (rows,) = tables((ROOT / f"docs/training/{page}.md").read_text(encoding="utf-8"), "setting", "meaning")
+    assert sorted(names_in([name for name, _ in rows])) == sorted(settings.model_fields)
+    for group, members in groups.items():
+        (meaning,) = (meaning for names, meaning in rows if group in names_in([names]))
+        assert set(members.model_fields) <= set(names_in([meaning]))

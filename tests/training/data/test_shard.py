@@ -14,6 +14,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import FormatError
 from halidegym.training.data.origin import Origin
 from halidegym.training.data.shard import Shard, Skipped, TaughtPlan, TaughtProblem, digest
+from pages_for_tests import ROOT, names_in, tables
 
 ORIGIN = Origin("21.0.0", "de08", "x86-64-linux", 16, 1)
 SHARD = Shard(
@@ -39,6 +40,12 @@ def test_a_shard_is_what_was_saved(tmp_path: Path) -> None:
     assert Shard.load(path) == SHARD
     assert [file.name for file in tmp_path.iterdir()] == ["plans.npz"]
     assert set(SHARD.results) == {f"random-train-v1/{number}" for number in range(3)}
+
+
+def test_the_page_has_all_arrays() -> None:
+    (rows,) = tables((ROOT / "docs/training/data.md").read_text(encoding="utf-8"), "array", "content")
+    with np.load(io.BytesIO(SHARD.to_bytes())) as arrays:
+        assert sorted(names_in([name for name, _ in rows])) == sorted(arrays.files)
 
 
 @pytest.mark.parametrize("shard", [Shard(ORIGIN, {}, ()), Shard(ORIGIN, {}, (), SHARD.skipped)])
