@@ -52,7 +52,8 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
     first; `action_mask` is 1 for them. The mask is also in `info`, and `action_masks()` returns it.
 
     - **Illegal actions.** Where `action_mask[k]` is 0, the decision `k mod n` is taken instead, `n` being the number of
-      legal actions, and `info["illegal_action"]` is True. So no integer raises, and episodes of unmasked policies end.
+      legal actions, and `info["illegal_action"]` is True. So no integer of 64 bits raises, and episodes of unmasked
+      policies end.
     - **More than `max_decisions` legal decisions.** The observation then describes an evenly spread subset: action `k`
       stands for decision `floor(k * n / max_decisions)` of all `n` in the autoscheduler's order. Inlining, which comes
       first, always remains, and equal states show equal subsets. `info["decisions_truncated"]` is True,
@@ -250,7 +251,8 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
         """Begin an episode with nothing decided.
 
         Raises:
-            InvalidParameter: there are `options`; the environment has none.
+            InvalidParameter: there are `options`, and the environment has none; or the reward's baseline is a plan for
+                another problem.
             SearchExhausted: the reward takes the greedy schedule as its baseline, and there is none within
                 `memory_limit` and `max_recompute`.
         """
@@ -268,8 +270,9 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
         """Take the decision `action`.
 
         Raises:
-            ResetNeeded: the episode is over.
-            InvalidParameter: `action` is no integer.
+            ResetNeeded: the episode is over, or none has begun.
+            InvalidParameter: `action` is no integer of 64 bits.
+            Error: the end of the episode cannot be rated; it is over then.
         """
         index = action_index(action)
         self._turn.begin()

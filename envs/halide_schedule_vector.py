@@ -76,7 +76,7 @@ class HalideScheduleVector(SeededVector[Observation]):
     ## Information
 
     Arrays with N in front and, beside each `key`, the array `_key` of bool that says for whom it holds, as everywhere in
-    Gymnasium. `action_mask` and `num_legal_decisions` are for all.
+    Gymnasium. What is told always is for all, but after a reset of some for these alone.
 
     ```python
     import gymnasium as gym, halidegym, numpy as np
@@ -156,7 +156,7 @@ class HalideScheduleVector(SeededVector[Observation]):
 
         Raises:
             ResetNeeded: no episode has begun, or one is over that is not reset by itself.
-            InvalidParameter: `actions` are not an integer for each environment.
+            InvalidParameter: `actions` are not an integer of 64 bits for each environment.
             Error: the end of an episode cannot be rated; it is over then.
         """
         indices = action_indices(actions, self.num_envs)

@@ -23,7 +23,9 @@ def make_measured(**arguments: Any) -> HalideSchedule:
     ## Description
 
     `HalideSchedule` with run times for rewards: the same states, actions, observations, episodes and information, and
-    its arguments beside those below. Gymnasium knows this environment as nondeterministic, since clocks are.
+    its arguments beside those below. At the end of an episode there are also the `timing`, `comparison` and
+    `measured_speedup` of `halidegym.rewards.HardwareTimingReward`. Gymnasium knows this environment as nondeterministic,
+    since clocks are.
 
     ## Rewards
 

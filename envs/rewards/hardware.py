@@ -92,9 +92,9 @@ class HardwareTimingReward(ScheduleReward):
     takes too long, needs too much memory, or computes something else) counts as `failure_speedup` times the speed of the
     baseline, and the episode ends like any other.
 
-    At the end of an episode, `info` has also: `timing`, the `Timing` of the schedule, with the machine and the outcome;
-    `comparison`, the `Comparison` with the baseline, None if that is a number; `measured_speedup`, 1 / its time relative to
-    the baseline.
+    At the end of an episode, but for a dead end, `info` has also: `timing`, the `Timing` of the schedule, with the machine
+    and the outcome; `comparison`, the `Comparison` with the baseline, None if that is a number or the form "inverse_time";
+    `measured_speedup`, 1 / its time relative to the baseline.
 
     Args:
         env: an environment around `HalideSchedule`.

@@ -37,21 +37,25 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
     | Step | Applies | Does |
     |---|---|---|
     | `codelet L` | n is 2, 3, 4, 5, 7, 8, 16, 32 or 64; L at most v | all in registers, L columns at a time |
-    | `loop b` | b divides v | the same problem for b columns, v / b times |
-    | `split r place` | r divides n | n / r-point transforms first, then those of r points |
+    | `loop b` | b divides v and is less | the same problem for b columns, v / b times |
+    | `split r place` | r divides n, and is neither 1 nor n | n / r-point transforms first, then those of r points |
 
     The place of a split is where the first half leaves its results for the second: in the output (`inplace` if there is one
     column; if there are more, `across`: all columns of a row at once, or `along`: all rows of a column), or, in the `wide`
-    space, in scratch memory (`rows` or `columns` of one column, `scratch` of several).
+    space, in scratch memory (`rows` or `columns` of one column, `scratch` of several). In the output, the second half takes
+    codelets, which read a column before they write it, so r is one of their sizes. Loops are of single columns, in the
+    `wide` space of 4 and 16, too; below these, there is no other loop.
 
     ## Action Space
 
     `Discrete(A)`: each action is a step, the same for all problems and sizes, so that a policy can be used for other sizes;
     `actions` has their texts. In the order codelets by L, loops by b, splits by place and radix, those that any of the sizes
-    can use: A is 22 for 1024, 31 if all nine radices occur.
+    can use: A is 22 for 1024, 31 if all nine radices occur, and more in the `wide`
+    space.
 
     **Illegal actions.** Where `action_mask[k]` is 0, the legal action `k mod m` is taken instead, in their order, `m` being
-    their number, and `info["illegal_action"]` is True. So no integer raises, and episodes of unmasked policies end.
+    their number, and `info["illegal_action"]` is True. So no integer of 64 bits raises, and episodes of unmasked policies
+    end.
 
     ## Observation Space
 
@@ -61,10 +65,12 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
     | Key | Space | Content |
     |---|---|---|
     | `problem` | `Box(0, 64, (14,))` | the problem to decide; 0 at the end |
-    | `steps` | `Box(0, ..., (M * 17,))` | the plan so far: a row for each decided or open problem, in order |
+    | `steps` | `Box(0, H, (M * 17,))` | the plan so far: a row for each decided or open problem, in order |
     | `step_mask` | `MultiBinary(M)` | rows in use |
     | `estimates` | `Box(-20, 20, (A,))` | log(cost of the fallback after this action / before), by the model; 0 if illegal |
     | `action_mask` | `MultiBinary(A)` | the legal actions |
+
+    H is 64, in the last three columns M, A and 2. With `estimates=False`, there are no `estimates`.
 
     Columns of `problem`: log2(1 + x) of 0 n, 1 and 2 strides of reading and writing, 3 v, 4 and 5 strides between columns,
     6 and 7 strides of the factors, 8 how often the problem runs in a transform, 9 bytes touched; 10 scaled, 11 below a loop,
@@ -104,7 +110,7 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
     |---|---|---|
     | `n` | 1024 | size of the transform, or a sequence of sizes |
     | `room` | none | further sizes, which observations and actions have room for, though no episode is about them |
-    | `space` | `"basic"` | `"lanes"`: codelets of all L, not only the widest; `"wide"`: scratch memory and all radices |
+    | `space` | `"basic"` | `"lanes"`: codelets of all L, not only the widest; `"wide"`: all places and radices, too |
     | `lanes` | `(1, 2, 4)` | complex numbers in a vector register: which L there are |
     | `context` | 0.0 | nanoseconds a number where the halves of a split do not fit each other, see below |
     | `baseline` | `"dp"` | what dynamic programming over problems finds; or the text of a plan, or microseconds |
@@ -197,7 +203,7 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
 
         Raises:
             ResetNeeded: the episode is over, or none has begun.
-            InvalidParameter: `action` is no integer.
+            InvalidParameter: `action` is no integer of 64 bits.
         """
         number = action_index(action)
         if not self._has_begun or self._state.is_complete:

@@ -79,7 +79,7 @@ class TransformPlanVector(SeededVector[Observation]):
 
         Raises:
             ResetNeeded: no episode has begun, or one is over that is not reset by itself.
-            InvalidParameter: `actions` are not an integer for each environment.
+            InvalidParameter: `actions` are not an integer of 64 bits for each environment.
         """
         numbers = action_indices(actions, self.num_envs).tolist()
         was_over = self._checked_ends()

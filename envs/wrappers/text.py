@@ -74,7 +74,10 @@ class TextObservation(gym.Wrapper[str, np.int64, Any, np.int64], gym.utils.Recor
         return self._text(), reward, terminated, truncated, self._counted(info)
 
     def with_costs(self) -> str:
-        """The present observation with the cost of what each decision shown leads to, by the cost model."""
+        """The present observation with the cost of what each decision shown leads to, by the cost model.
+
+        Evaluated are all legal decisions, also those that are not shown.
+        """
         state, shown = self._schedule.state, self._schedule.decision_indices()
         if len(shown) == 0:
             return self._text()

@@ -12,7 +12,7 @@ class Tensor:
     """The values of one Func.
 
     Attributes:
-        type: "uint8", "uint16", "int16", "int32" or "float32".
+        type: "uint8", "uint16", "int16", "int32" or "float32"; of weights, "int8", too.
         extents: of the box from 0 on that consumers mean to use, innermost dimension first. Stencils reach a little
             beyond it.
         gain: about the largest magnitude of a float32. Whoever computes with the values divides by it first, so that
