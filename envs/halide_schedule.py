@@ -131,9 +131,9 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
     | Argument | Default | Meaning |
     |---|---|---|
     | `pipeline` | `"harris"` | a name out of `pipelines.names()`, or as below; or a sequence; or `"random"` |
-    | `target` | this machine | Halide target string |
-    | `parallelism` | usable cores | number of cores to schedule for |
-    | `estimates` | none | of the pipeline's parameters, see `SchedulingProblem.from_pipeline` |
+    | `target` | this machine | Halide target string; of a `SchedulingProblem`, its own |
+    | `parallelism` | usable cores | number of cores to schedule for, or those of a `SchedulingProblem` |
+    | `estimates` | none | of the pipeline's parameters and outputs, see `SchedulingProblem.from_pipeline` |
     | `pipeline_options` | none | of the function that builds the pipeline, such as `{"size": (160, 128)}` |
     | `weights` | the built-in ones | of the cost model: `Weights`, or the path of a `.weights` file |
     | `subtiling` | `True` | Funcs may be tiled more than once; if not, all are placed before any is parallelized |
@@ -147,12 +147,12 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
     | `child_features` | `False` | show what each decision leads to; every child shown is an evaluation |
     | `render_mode` | none | `"ansi"`: the loop nest as text; `"rgb_array"`: a picture of it (needs Pillow) |
 
-    A pipeline can be given as a registered name, a `halide.Func` or `halide.Pipeline`, a function that returns one, the
-    path of an `.hlpipe` file, or a `SchedulingProblem`. `"random"` generates another pipeline for each episode, drawn
-    from the train split of `random-train-v1`; observations have room for the largest of them (36 stages, 48 edges, 7
-    loops), and neither estimates nor options are taken. Building them takes most of the time; with `pool=1000`, the first
-    1000 are drawn from alone, each is prepared once, also in the background, and kept in memory (0.2 MB each) and in the
-    user's cache directory.
+    A pipeline can be given as a registered name, a `halide.Func` or `halide.Pipeline`, a function that returns one, a
+    generator, the path of an `.hlpipe` file, or a `SchedulingProblem`. `"random"` generates another pipeline for each
+    episode, drawn from the train split of `random-train-v1`; observations have room for the largest of them (36 stages, 48
+    edges, 7 loops), and neither estimates nor options are taken. Building them takes most of the time; with `pool=1000`,
+    the first 1000 are drawn from alone, each is prepared once, also in the background, and kept in memory (0.2 MB each) and
+    in the user's cache directory.
 
     ```python
     import gymnasium as gym, halidegym

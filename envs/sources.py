@@ -20,8 +20,8 @@ from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_kind, shown
 
 ProblemSource = PipelineLike | SchedulingProblem | Mapping[str, str]
-"""A registered name, the path of an `.hlpipe` file, a Func, a Pipeline, a function that returns one, a problem, or one as
-`env.spec.to_json()` writes it."""
+"""A registered name, the path of an `.hlpipe` file, a Func, a Pipeline, a function that returns one, a generator, a problem,
+or one as `env.spec.to_json()` writes it."""
 
 
 def load_problem(
