@@ -19,7 +19,7 @@ from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer, opened
 from halidegym.native._core import InvalidParameter
-from halidegym.native.checks import INT32_MAX, check_at_least, checked_integers
+from halidegym.native.checks import INT32_MAX, check_at_least, check_present, checked_integers
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class IteratedSearch(Agent):
                 f"Cannot repeat {self.agent!r}; give a planner such as RandomSearch(), which suites write as "
                 "{agent: RandomSearch}, or an agent of your own"
             )
-        check_at_least(1, rounds=self.rounds, workers=self.workers)
-        check_at_least(0, measured=self.measured)
+        check_at_least(1, **check_present(rounds=self.rounds, workers=self.workers))
+        check_at_least(0, **check_present(measured=self.measured))
         if self.measured > 0 and self.agent.measures:
             raise InvalidParameter(
                 f"measured={self.measured}, but {self.agent.name} measures in its rounds, and the fastest of these wins; "

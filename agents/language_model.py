@@ -21,7 +21,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.envs.wrappers.text import TextObservation
 from halidegym.native._core import InvalidParameter, SearchExhausted, State
-from halidegym.native.checks import check_at_least, shown
+from halidegym.native.checks import check_at_least, check_present, shown
 
 TextModel: TypeAlias = Callable[[str], str]
 """A prompt to its answer: a request to a model of one's choice, say."""
@@ -58,7 +58,8 @@ class LanguageModelAgent(Agent):
     attempts: int = 3
 
     def __post_init__(self) -> None:
-        check_at_least(1, episodes=self.episodes, max_decisions=self.max_decisions, attempts=self.attempts)
+        numbers = check_present(episodes=self.episodes, max_decisions=self.max_decisions, attempts=self.attempts)
+        check_at_least(1, **numbers)
         if not callable(self.model):
             raise InvalidParameter(
                 f"model={shown(self.model)} cannot be called; give a function from a prompt to an answer"

@@ -21,7 +21,7 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import SearchResult, Solution, Space, Weights
-from halidegym.native.weights import resolve_weights
+from halidegym.native.weights import check_weights, resolve_weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +40,7 @@ class NativeSearch(Agent):
 
     def __post_init__(self) -> None:
         _ = self.rules  # refuses what they cannot be
+        check_weights(self.weights)
 
     @property
     def rules(self) -> Rules:

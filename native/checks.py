@@ -52,7 +52,7 @@ def checked_integers(name: str, values: object, minimum: int, maximum: int = INT
     Raises:
         InvalidParameter: it is nothing that has elements, or one of these is no integer, or out of its range.
     """
-    if not isinstance(values, Iterable) or isinstance(values, str):
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes):
         raise InvalidParameter(f"{name}={shown(values)} is no sequence of integers; give one, such as ({minimum},)")
     elements = tuple(values)
     for value in elements:

@@ -68,6 +68,18 @@ def load_weights(path: str | Path) -> Weights:
         raise FormatError(f"Cannot read cost model weights from {path}: {error.strerror}. Check the path.") from error
 
 
+def check_weights(weights: object) -> None:
+    """Check what is to be weights, or None for the built-in ones, without reading a file.
+
+    Raises:
+        InvalidParameter: it is neither weights nor a path.
+    """
+    if weights is not None and not isinstance(weights, Weights | str | os.PathLike):
+        raise InvalidParameter(
+            f"weights={weights!r} is a {type(weights).__name__}; give Weights or the path of a .weights file"
+        )
+
+
 def resolve_weights(weights: Weights | str | Path | None) -> Weights:
     """The weights that an argument stands for: themselves, those of a ``.weights`` file, or the built-in ones for None.
 
@@ -77,10 +89,7 @@ def resolve_weights(weights: Weights | str | Path | None) -> Weights:
     """
     if weights is None:
         return builtin_weights()
-    if not isinstance(weights, Weights | str | os.PathLike):
-        raise InvalidParameter(
-            f"weights={weights!r} is a {type(weights).__name__}; give Weights or the path of a .weights file"
-        )
+    check_weights(weights)
     return weights if isinstance(weights, Weights) else load_weights(weights)
 
 

@@ -21,7 +21,7 @@ from halidegym.native._core import (
     TreePolicy,
     mcts,
 )
-from halidegym.native.checks import check_at_least
+from halidegym.native.checks import check_at_least, check_number, check_present
 
 _REPLAY = MCTS.preset("mcts_replay")
 
@@ -64,7 +64,8 @@ class PolicyGuidedMCTS(GuidedAgent):
         for name, value, known in (("selection", self.selection, _Selection), ("root", self.root, _Root)):
             if value not in get_args(known):
                 raise InvalidParameter(f"{name}={value!r} is unknown; give one of {', '.join(get_args(known))}")
-        check_at_least(1, candidates=self.candidates)
+        check_at_least(1, **check_present(evaluations=self.evaluations, candidates=self.candidates))
+        check_number(**check_present(prior_weight=self.prior_weight, exploration=self.exploration))
         self._options(seed=0)
 
     def _tree_policy(self) -> TreePolicy:

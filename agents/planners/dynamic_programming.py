@@ -17,7 +17,7 @@ from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, TransformProblem, TransformSpace, TransformState
-from halidegym.native.checks import check_at_least, check_positive
+from halidegym.native.checks import check_at_least, check_positive, check_present, shown
 
 
 class WaysTimer(Protocol):
@@ -57,9 +57,13 @@ class DynamicProgramming(Agent):
     timer: WaysTimer | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_at_least(1, rounds=self.rounds)
-        check_at_least(2, radix_limit=self.radix_limit)
-        check_positive(samples_s=self.samples_s)
+        check_at_least(1, **check_present(rounds=self.rounds))
+        check_at_least(2, **check_present(radix_limit=self.radix_limit))
+        check_positive(**check_present(samples_s=self.samples_s))
+        if self.timer is not None and not callable(getattr(self.timer, "race_ways", None)):
+            raise InvalidParameter(
+                f"timer={shown(self.timer)} times no ways; give a TransformTimer or a TransformReplay"
+            )
 
     def search(
         self,

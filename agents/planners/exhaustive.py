@@ -17,7 +17,7 @@ from halidegym.native._core import (
     estimate_num_schedules,
     exhaustive_search,
 )
-from halidegym.native.checks import check_at_least
+from halidegym.native.checks import check_at_least, check_present
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ExhaustiveSearch(NativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, max_schedules=self.max_schedules)
+        check_at_least(1, **check_present(max_schedules=self.max_schedules))
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         if budget.is_unlimited:

@@ -170,7 +170,8 @@ class MCTS(NativeSearch):
         check_at_least(1, workers=self.workers)
         if self.workers is not None and self.backend == "threading":
             raise InvalidParameter(f"workers={self.workers} is for backend='ray'; give threads, or that backend")
-        if isinstance(self.selection, str) and self.selection not in SELECTIONS:
+        is_name = isinstance(self.selection, str) and self.selection in SELECTIONS
+        if not is_name and not isinstance(self.selection, Selection):
             raise InvalidParameter(f"selection={self.selection!r} is unknown; give one of {', '.join(SELECTIONS)}")
         check_number(exploration=self.exploration)
         check_given(bool, measured=self.measured)

@@ -12,7 +12,7 @@ from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import RandomSearchOptions, SearchResult, random_search
-from halidegym.native.checks import check_at_least
+from halidegym.native.checks import check_at_least, check_present
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class RandomSearch(NativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, num_schedules=self.num_schedules)
+        check_at_least(1, **check_present(num_schedules=self.num_schedules))
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
         budget = replace(budget, evaluations=self._max_evaluations(budget))

@@ -11,7 +11,7 @@ from halidegym.agents.progress import OnProgress, budget_bar
 from halidegym.agents.spaces import AnySpace
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import SearchResult, TagOptions, tag_search
-from halidegym.native.checks import check_at_least
+from halidegym.native.checks import check_at_least, check_present
 
 _DEFAULTS = TagOptions()
 
@@ -42,7 +42,7 @@ class TAG(NativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_at_least(1, num_evaluations=self.num_evaluations)
+        check_at_least(1, **check_present(num_evaluations=self.num_evaluations))
         self._options(seed=0)
 
     def _options(self, seed: int) -> TagOptions:

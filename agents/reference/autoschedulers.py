@@ -25,7 +25,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Network, Weights
-from halidegym.native.checks import check_at_least, check_positive
+from halidegym.native.checks import check_at_least, check_given, check_positive, check_present, checked_path
 from halidegym.native.weights import resolve_weights
 
 __all__ = [
@@ -237,13 +237,12 @@ class Adams2019(Reference):
     def __post_init__(self) -> None:
         """Refuse what would end the plugin's process or corrupt its search."""
         super().__post_init__()
-        check_at_least(1, beam_size=self.beam_size, passes=self.passes, threads=self.threads, log_level=self.log_level)
-        check_at_least(
-            0,
-            random_dropout=self.random_dropout,
-            random_dropout_seed=self.random_dropout_seed,
-        )
-        check_at_least(0, memory_limit=self.memory_limit)
+        check_at_least(1, **check_present(beam_size=self.beam_size, log_level=self.log_level))
+        check_at_least(1, passes=self.passes, threads=self.threads)
+        check_at_least(0, **check_present(random_dropout=self.random_dropout))
+        check_at_least(0, random_dropout_seed=self.random_dropout_seed, memory_limit=self.memory_limit)
+        check_given(bool, disable_subtiling=self.disable_subtiling)
+        check_given(bool, memoized_features=self.memoized_features, memoized_blocks=self.memoized_blocks)
         if self.disable_subtiling and self.memoized_blocks:
             raise InvalidParameter(
                 "disable_subtiling needs memoized_blocks=False: the plugin mixes up states otherwise"
@@ -307,7 +306,7 @@ class Adams2019(Reference):
         return resolve_weights(self.weights_path)
 
     def _resolved_weights_path(self) -> str:
-        return "" if self.weights_path is None else str(Path(self.weights_path).resolve())
+        return "" if self.weights_path is None else str(checked_path("weights_path", self.weights_path).resolve())
 
 
 @dataclass(frozen=True)
@@ -325,7 +324,7 @@ class Mullapudi2016(Reference):
     def __post_init__(self) -> None:
         """Refuse what the plugin cannot parse."""
         super().__post_init__()
-        check_at_least(1, last_level_cache_size=self.last_level_cache_size, balance=self.balance)
+        check_at_least(1, **check_present(last_level_cache_size=self.last_level_cache_size, balance=self.balance))
 
     def run(
         self,

@@ -29,7 +29,7 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Weights
 from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_present, checked_integers
-from halidegym.native.weights import resolve_weights
+from halidegym.native.weights import check_weights, resolve_weights
 
 _SHARE_OF_BASELINE = 0.25  # of the seconds
 _MAX_CANDIDATES = 32
@@ -87,6 +87,7 @@ class Autotune(Agent):
             object.__setattr__(self, "parallelisms", cores)
         check_given(bool, retrain=self.retrain)
         _ = self.rules  # refuses what they cannot be
+        check_weights(self.weights)
 
     def check_files(self) -> None:
         """See `Agent.check_files`."""
