@@ -42,7 +42,7 @@ _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random schedules.")
 @click.option(
     "--output", type=PageFile(),
-    help="Also write a page to this Markdown file, with a scatter plot beside it.",
+    help="Also write a page to this Markdown file, with its table (.csv) and a scatter plot (.svg) beside it.",
 )  # fmt: skip
 @cache_options
 @timing_options
@@ -67,10 +67,11 @@ def calibrate_command(
 ) -> None:
     """Find out how good the cost model is on this machine.
 
-    Of each PIPELINE, random and good schedules are drawn, compiled and timed. Reported are Spearman's rank correlation of
-    cost and run time, and the regret: how many times longer the schedule takes that the model rates best than the best
-    one that was timed. Schedules that run longer than the --timeout rank last, all alike. After Ctrl-C, the pipelines that
-    were done are reported; with a --database, the same command then goes on where it was ended.
+    Of each PIPELINE (by default harris, unsharp, hist, bilateral_grid and mat_mul), random and good schedules are drawn,
+    compiled and timed. Reported are Spearman's rank correlation of cost and run time, and the regret: how many times longer
+    the schedule takes that the model rates best than the best one that was timed. Schedules that run longer than the
+    --timeout rank last, all alike. After Ctrl-C, the pipelines that were done are reported; with a --database, the same
+    command then goes on where it was ended.
 
     Compiling takes longer than timing, and needs no quiet machine. So do it first, with --cache and --prepare; then the
     same command without --prepare times what it finds there.

@@ -17,7 +17,7 @@ _TOY = click.Choice(list(toys.BUILDERS))
 
 
 @click.command()
-@click.argument("names", metavar="TOY...", nargs=-1, type=_TOY)
+@click.argument("names", metavar="[TOY]...", nargs=-1, type=_TOY)
 @click.option("--check", is_flag=True, help="Prove them again; the exit status is 1 if one is not as recorded.")
 @click.option("--write", is_flag=True, help="Prove all of them again, and write the record.")
 def optima(names: tuple[str, ...], check: bool, write: bool) -> None:

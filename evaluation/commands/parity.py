@@ -25,7 +25,7 @@ _PAPERS_TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
 
 
 @click.command()
-@click.argument("names", metavar="PIPELINE...", nargs=-1)
+@click.argument("names", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--all", "all_pipelines", is_flag=True, help="Compare on all pipelines that `halidegym list` shows.")
 @click.option("--parallelism", type=integers, default="16", show_default=True, help="Cores to schedule for.")
 @click.option(

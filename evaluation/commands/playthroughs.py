@@ -13,7 +13,7 @@ from halidegym.native.files import write_atomically
 
 
 @click.command()
-@click.argument("names", metavar="NAME...", nargs=-1, type=click.Choice(list(PLAYTHROUGHS)))
+@click.argument("names", metavar="[NAME]...", nargs=-1, type=click.Choice(list(PLAYTHROUGHS)))
 @click.option(
     "--output",
     type=OutputFolder(),

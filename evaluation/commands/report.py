@@ -14,7 +14,9 @@ from halidegym.evaluation.commands.extras import needs_extra
 @click.command()
 @click.argument("run", type=click.Path(exists=True, path_type=Path))
 @click.option(
-    "--output", type=OutputFolder(), help="Folder of the report.  [default: report/ in the folder of the run]"
+    "--output",
+    type=OutputFolder(),
+    help="Folder of the report.  [default: report/ in the folder of the run; of mine.zip, mine.report/ beside it]",
 )
 @needs_extra("bench")
 def report(run: Path, output: Path | None) -> None:

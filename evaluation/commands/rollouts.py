@@ -23,7 +23,7 @@ from halidegym.evaluation.studies.rollouts import measure_ensemble, measure_roll
 
 
 @click.command()
-@click.argument("names", metavar="PIPELINE...", nargs=-1)
+@click.argument("names", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--all", "all_pipelines", is_flag=True, help="Measure all pipelines of the papers.")
 @click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="CPU time for each kind and pipeline.")
 @click.option(

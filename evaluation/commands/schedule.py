@@ -105,7 +105,9 @@ _TAKERS = {
 )
 @click.option("--beam", type=click.IntRange(min=1), help="Width of the beam, of --agent beam.  [default: 32]")
 @click.option(
-    "--passes", type=click.IntRange(min=1), help="Passes of the search, of --agent beam or mb2fbs.  [default: 5]"
+    "--passes",
+    type=click.IntRange(min=1),
+    help="Passes of the search, of --agent beam or mb2fbs.  [default: 5, or 1 for --beam 1]",
 )
 @click.option(
     "--policy",

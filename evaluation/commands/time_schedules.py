@@ -61,8 +61,8 @@ def time_command(
 ) -> None:
     """Time schedules of a PIPELINE side by side.
 
-    They take turns, and the speed of each is given relative to the first one, as the median over the rounds with an
-    interval of 95 %. Each runs in a process of its own, on random inputs of the estimated sizes, and must compute what
+    They take turns, and the speed of each is given relative to the first one that runs, as the median over the rounds with
+    an interval of 95 %. Each runs in a process of its own, on random inputs of the estimated sizes, and must compute what
     the same pipeline computes with every Func at the root. A schedule that fails is shown as such. Rounds in which other
     processes took its cores away do not count, if there are others; if there are too few, it is marked "disturbed".
 

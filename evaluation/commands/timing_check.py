@@ -47,9 +47,9 @@ def timing_check_command(
 ) -> None:
     """Compare two schedules again and again, and time many.
 
-    The same two schedules of a PIPELINE are compared several times, as the machine is and while another process keeps one
-    core busy: do the ratios agree? Then random and good schedules are timed in a batch: how many a minute, and where does
-    the time go?
+    The same two schedules of a PIPELINE (by default harris) are compared several times, as the machine is and while another
+    process keeps one core busy: do the ratios agree? Then random and good schedules are timed in a batch: how many a minute,
+    and where does the time go?
     """
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
     a, b = (find_schedule(problem, name) for name in (first, second))

@@ -18,8 +18,8 @@ def space(sizes: tuple[int, ...], names: tuple[SpaceName, ...]) -> None:
     """Count the plans of a transform of N complex numbers.
 
     Pairs are of a problem and a step, of which dynamic programming measures those that leave a choice; words are plans,
-    complete or not, and walks the orders in which complete ones can be derived. All counts are exact, and shown with two
-    digits from 100 000 on.
+    complete or not, and walks the orders in which complete ones can be derived. All counts are exact up to 3.4e+38, and
+    shown with two digits from 100 000 on.
     """
     columns = number_columns("Problems", "Most steps", "Pairs", "Plans", "Words", "Walks")
     table = Table(*number_columns("N"), *name_columns("Space"), *columns, box=None)
