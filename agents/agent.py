@@ -60,8 +60,8 @@ class Agent(ABC):
             progress: show a progress bar on the error stream.
 
         Raises:
-            InvalidParameter: a budget is not positive, the seed is out of range, `timer` is none, or there is no problem; or
-                `search`, in an agent of yours, returns no plan.
+            InvalidParameter: a budget is not positive, or none that the agent can keep; the seed is out of range; `timer` is
+                none; there is no problem; or `search`, in an agent of yours, returns no plan.
             SearchExhausted: the problem has no legal schedule, or the agent's limits leave none.
             OutOfResources: the machine has not the memory or the threads for the search.
         """

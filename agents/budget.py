@@ -12,9 +12,10 @@ from halidegym.native.checks import check_at_least, check_number
 EndedBy: TypeAlias = Literal["finished", "budget", "interrupt"]
 """Why a search ended.
 
-"finished": it came to its own end. "budget": its budget was used up, which is the only end of a search that goes on for as
-long as it may (random search, say, or a tree search that divides a budget among the decisions), also if that budget is the
-agent's own because `plan` was given none. "interrupt": Ctrl-C or a callback stopped it.
+"finished": it came to its own end, such as so many passes, rounds, iterations or drawn schedules. "budget": its budget was
+used up, which is the only end of a search that goes on for as long as it may (random search, say, or a tree search that
+divides a budget among the decisions), also if that budget is the agent's own because `plan` was given none. "interrupt":
+Ctrl-C or a callback stopped it.
 """
 
 

@@ -10,6 +10,10 @@ import re
 import pytest
 
 from halidegym import agents
+from halidegym.agents.learned.guided import GuidedAgent
+from halidegym.agents.reference import Reference
+from halidegym.evaluation.arguments.agent import own_agents
+from halidegym.native._core import InvalidParameter, SyntheticTree
 from pages_for_tests import PAGES, ROOT, blocks, is_signature, shown_calls, source_of
 
 
@@ -39,3 +43,20 @@ def test_pages_name_the_parameters_of_their_agents(name: str, page: str) -> None
     text = (ROOT / "docs" / "agents" / page).read_text(encoding="utf-8")
     own = inspect.get_annotations(getattr(agents, name))
     assert [parameter for parameter in own if not re.search(rf"\b{parameter}\b", text)] == []
+
+
+#: What those agents are made with that have no defaults.
+NEEDED = {"IteratedSearch": {"agent": agents.RandomSearch()}, "LanguageModelAgent": {"model": str}}
+
+
+@pytest.mark.parametrize("name", own_agents())
+def test_the_index_tells_who_searches_no_other_spaces(name: str) -> None:
+    kind = own_agents()[name]
+    (paragraph,) = re.findall(r"^- \*\*Other spaces\.\*\*.*?(?=^- )", INDEX, re.MULTILINE | re.DOTALL)
+    is_told = f"`{name}`" in paragraph or issubclass(kind, GuidedAgent | Reference)
+    try:
+        kind(**NEEDED.get(name, {})).solve(SyntheticTree(branching=2, depth=2), evaluations=1)
+        refuses = False
+    except InvalidParameter:
+        refuses = True
+    assert refuses == is_told
