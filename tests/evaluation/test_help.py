@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import click
 import pytest
 
+from halidegym.evaluation.benchmark.suite import SUITES, load_suite
 from halidegym.evaluation.cli import main
+from pages_for_tests import ROOT
 
 
 def walk(command: click.Command, name: str = "halidegym") -> Iterator[tuple[str, click.Command]]:
@@ -74,3 +76,19 @@ def test_helps_name_commands_at_all() -> None:
 def test_what_may_stand_for_a_pipeline_comes_with_its_options(name: str) -> None:
     if "PIPELINE is one of" in help_of(name):
         assert {"--param", "--estimate", "--estimate-from", "--option"} <= options_of(name)
+
+
+def test_all_shipped_suites_are_named() -> None:
+    shipped = {path.stem for path in SUITES.glob("*.yaml")}
+    (named,) = re.findall(r"one that is shipped \((.*?)\)", help_of("halidegym bench"))
+    assert set(named.split(", ")) == shipped
+    page = (ROOT / "docs" / "how-to" / "your-own-agent.md").read_text(encoding="utf-8")
+    rows = "".join(re.findall(r"^\| (`.*?) \|", page.partition("## The shipped suites")[2], re.MULTILINE))
+    assert set(re.findall(r"`([\w-]+)`", rows)) == shipped
+
+
+def test_the_demo_is_as_large_as_is_said() -> None:
+    suite, said = load_suite("quick"), "chedule six pipelines in eleven ways"
+    assert (len(suite.pipelines), len(suite.agents)) == (6, 11)
+    assert said in help_of("halidegym demo") and said in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert said.replace("le six", "les six") in (ROOT / "README.md").read_text(encoding="utf-8")
