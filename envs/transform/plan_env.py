@@ -50,8 +50,7 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
 
     `Discrete(A)`: each action is a step, the same for all problems and sizes, so that a policy can be used for other sizes;
     `actions` has their texts. In the order codelets by L, loops by b, splits by place and radix, those that any of the sizes
-    can use: A is 22 for 1024, 31 if all nine radices occur, and more in the `wide`
-    space.
+    can use: A is 22 for 1024, 31 if all nine radices occur, and more in the `wide` space.
 
     **Illegal actions.** Where `action_mask[k]` is 0, the legal action `k mod m` is taken instead, in their order, `m` being
     their number, and `info["illegal_action"]` is True. So no integer of 64 bits raises, and episodes of unmasked policies

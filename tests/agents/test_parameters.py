@@ -7,23 +7,17 @@ from typing import Any
 
 import pytest
 
-from halidegym.agents import Agent, RandomSearch
+from agents_for_tests import make_agent
 from halidegym.evaluation.arguments.agent import own_agents
 from halidegym.native._core import InvalidParameter
-
-#: What has no default.
-NEEDED: dict[str, dict[str, Any]] = {
-    "IteratedSearch": {"agent": RandomSearch()},
-    "LanguageModelAgent": {"model": str},
-}
 
 #: Names of files, which any text may be; they are read when the search begins.
 FILES = {"weights", "weights_path", "policy"}
 
 
 def test_an_agent_is_made_of_its_defaults() -> None:
-    for name, kind in own_agents().items():
-        kind(**NEEDED.get(name, {}))
+    for name in own_agents():
+        make_agent(name)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +34,4 @@ def test_nonsense_is_refused(name: str, parameter: dataclasses.Field[Any]) -> No
     nonsense += [] if "None" in str(parameter.type) else [None]
     for value in nonsense:
         with pytest.raises(InvalidParameter):
-            made(name, **{parameter.name: value})
-
-
-def made(name: str, **parameters: Any) -> Agent:
-    return own_agents()[name](**{**NEEDED.get(name, {}), **parameters})
+            make_agent(name, **{parameter.name: value})

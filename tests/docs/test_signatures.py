@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from agents_for_tests import make_agent
 from halidegym import agents
 from halidegym.agents.learned.guided import GuidedAgent
 from halidegym.agents.reference import Reference
@@ -45,17 +46,12 @@ def test_pages_name_the_parameters_of_their_agents(name: str, page: str) -> None
     assert [parameter for parameter in own if not re.search(rf"\b{parameter}\b", text)] == []
 
 
-#: What those agents are made with that have no defaults.
-NEEDED = {"IteratedSearch": {"agent": agents.RandomSearch()}, "LanguageModelAgent": {"model": str}}
-
-
 @pytest.mark.parametrize("name", own_agents())
 def test_the_index_tells_who_searches_no_other_spaces(name: str) -> None:
-    kind = own_agents()[name]
     (paragraph,) = re.findall(r"^- \*\*Other spaces\.\*\*.*?(?=^- )", INDEX, re.MULTILINE | re.DOTALL)
-    is_told = f"`{name}`" in paragraph or issubclass(kind, GuidedAgent | Reference)
+    is_told = f"`{name}`" in paragraph or issubclass(own_agents()[name], GuidedAgent | Reference)
     try:
-        kind(**NEEDED.get(name, {})).solve(SyntheticTree(branching=2, depth=2), evaluations=1)
+        make_agent(name).solve(SyntheticTree(branching=2, depth=2), evaluations=1)
         refuses = False
     except InvalidParameter:
         refuses = True

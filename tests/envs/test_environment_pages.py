@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gymnasium as gym
@@ -91,21 +91,37 @@ def test_tables_of_information(environment: str, arguments: dict[str, Any], page
     env.close()
 
 
-def test_the_page_of_plans_says_the_spaces() -> None:
-    env = TransformPlanEnv((360, 1024))
-    sizes = {"M": env.task.view.rows, "A": len(env.actions), "H": 64}
-    said: dict[str, Any] = {}
-    (rows,) = tables(page_of(TransformPlanEnv), "Key", "Space", "Content")
+def spaces_in(documented: object, sizes: dict[str, int]) -> dict[str, Any]:
+    """Of each key of the observations, as a page has it: kind, bounds and shape."""
+    said = {}
+    (rows,) = tables(page_of(documented), "Key", "Space", "Content")
     for key, space, _ in rows:
-        name, *numbers = re.match(r"`(\w+)\((?:(.+), (.+), )?(.+)\)`", space).groups()  # type: ignore[union-attr]
-        said[key.strip("`")] = (name, *(eval(number, sizes) for number in numbers if number is not None))
-    spaces = env.task.observation_space.spaces
-    assert said == {
+        name, *numbers = re.match(r"`(\w+)\((?:(.+), (.+), )?(.+)\)`", space.replace("3 L", "3 * L")).groups()  # type: ignore[union-attr]
+        said[key.strip("`")] = (name, *(eval(number, dict(sizes)) for number in numbers if number is not None))
+    return said
+
+
+def in_words(spaces: Mapping[str, gym.Space[Any]]) -> dict[str, Any]:
+    """The same of spaces."""
+    return {
         key: ("Box", space.low.min(), space.high.max(), space.shape)
         if isinstance(space, gym.spaces.Box)
         else ("MultiBinary", space.n)  # type: ignore[attr-defined]
         for key, space in spaces.items()
     }
+
+
+def test_the_page_of_schedules_says_the_spaces() -> None:
+    shape = bare(child_features=True, max_stages=40, max_edges=50, max_loops=9, max_decisions=128).observation_shape
+    sizes = {"S": shape.stages, "E": shape.edges, "L": shape.loops, "D": shape.decisions, "H": 64 + 4 * shape.stages}
+    assert spaces_in(HalideSchedule, sizes) == in_words(observation.observation_space(shape))
+
+
+def test_the_page_of_plans_says_the_spaces() -> None:
+    env = TransformPlanEnv((360, 1024))
+    sizes = {"M": env.task.view.rows, "A": len(env.actions), "H": 64}
+    spaces = env.task.observation_space.spaces
+    assert spaces_in(TransformPlanEnv, sizes) == in_words(spaces)
     assert isinstance(spaces["steps"], gym.spaces.Box)
     highest = spaces["steps"].high.reshape(sizes["M"], -1)
     assert (highest == [64.0] * 14 + [sizes["M"], sizes["A"], 2.0]).all()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import re
 from typing import Any
 
 import gymnasium as gym
@@ -15,7 +14,6 @@ import pipelines_for_tests
 from episodes_for_tests import bare, make, play, random_policy
 from halidegym import rewards
 from halidegym.envs.halide_schedule import HalideSchedule
-from halidegym.envs.observation import observation_space
 from halidegym.native import _core
 
 PIPELINES: list[Any] = ["harris", "conv_layer", pipelines_for_tests.hist, pipelines_for_tests.several_updates]
@@ -43,21 +41,6 @@ def test_observations_are_in_their_space(pipeline: Any, child_features: bool) ->
             for key, space in spaces.items():
                 assert space.contains(observation[key]), key
     assert ("decision_features" in observation) == child_features
-
-
-def test_the_page_says_the_spaces() -> None:
-    shape = bare(child_features=True, max_stages=40, max_edges=50, max_loops=9, max_decisions=128).observation_shape
-    sizes = {"S": shape.stages, "E": shape.edges, "L": shape.loops, "D": shape.decisions, "H": 64 + 4 * shape.stages}
-    said = {}
-    for key, space in re.findall(r"\| `(\w+)` \| `((?:Box|MultiBinary)\(.*\))` \|", HalideSchedule.__doc__ or ""):
-        name, *numbers = re.match(r"(\w+)\((?:(.+), (.+), )?(.+)\)", space.replace("3 L", "3 * L")).groups()  # type: ignore[union-attr]
-        said[key] = (name, *(eval(number, sizes) for number in numbers if number is not None))
-    assert said == {
-        key: ("Box", space.low.min(), space.high.max(), space.shape)
-        if isinstance(space, gym.spaces.Box)
-        else ("MultiBinary", space.n)
-        for key, space in observation_space(shape).items()
-    }
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)

@@ -88,7 +88,7 @@ def test_all_shipped_suites_are_named() -> None:
 
 
 def test_the_demo_is_as_large_as_is_said() -> None:
-    suite, said = load_suite("quick"), "chedule six pipelines in eleven ways"
+    suite = load_suite("quick")
     assert (len(suite.pipelines), len(suite.agents)) == (6, 11)
-    assert said in help_of("halidegym demo") and said in (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert said.replace("le six", "les six") in (ROOT / "README.md").read_text(encoding="utf-8")
+    for text in (help_of("halidegym demo"), *((ROOT / file).read_text("utf-8") for file in ("Makefile", "README.md"))):
+        assert re.search("chedules? six pipelines in eleven ways", text)
