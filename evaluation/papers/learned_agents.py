@@ -6,10 +6,7 @@ pipeline are made in one process of their own; results are kept line by line, an
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import fcntl
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +24,8 @@ from halidegym.agents.planners.random_search import RandomSearch
 from halidegym.agents.planners.soft_sampling import SoftSampling
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.evaluation.arguments.pipeline import load_problem
+from halidegym.evaluation.output import kept_runs
 from halidegym.evaluation.papers.mb2fbs import PARALLELISM, TARGET
-from halidegym.native._core import FormatError
 
 BEAM = "beam 32 x 5"
 GREEDY = "greedy"
@@ -189,54 +186,9 @@ def _runs(
     return runs
 
 
-_HEADER = "\t".join(field.name for field in dataclasses.fields(Run)) + "\n"
-
-
-def _whole_lines(path: Path) -> bytes:
-    """The lines of a file of runs that were written to their ends; none if there is no file.
-
-    Raises:
-        FormatError: there is a part of a line only, and not of the header, so that the file is something else.
-    """
-    text = path.read_bytes() if path.exists() else b""
-    whole = text[: text.rfind(b"\n") + 1]
-    if not whole and not _HEADER.encode().startswith(text):
-        raise _of_something_else(path)
-    return whole
-
-
-def _of_something_else(path: Path) -> FormatError:
-    return FormatError(f"{path} holds no runs of this study; name another file, or remove it")
-
-
 def read_runs(path: Path) -> list[Run]:
-    """Read what `append_runs` has written; nothing if there is no such file, or an empty one.
-
-    A last line that was cut short by a kill is left out, whatever its last field looks like: it has no end of line. Of runs
-    that two processes have made, the first one counts.
-
-    Raises:
-        FormatError: the file is none of that kind.
-    """
-    whole = _whole_lines(path)
-    if not whole:
-        return []
-    types: dict[str, Callable[[str], object]] = {"str": str, "int": int, "float": float}
-    fields = dataclasses.fields(Run)
-    header, *rows = csv.reader(io.StringIO(whole.decode(errors="replace"), newline=""), delimiter="\t")
-    if header != [field.name for field in fields]:
-        raise _of_something_else(path)
-    try:
-        runs = [
-            Run(**{field.name: types[str(field.type)](cell) for field, cell in zip(fields, row, strict=True)})  # type: ignore[arg-type]
-            for row in rows
-        ]
-    except ValueError as error:
-        raise FormatError(f"{path} is damaged ({error}); remove the line, or the file") from error
-    first: dict[tuple[str, str, str, int], Run] = {}
-    for run in runs:
-        first.setdefault(run.key, run)
-    return list(first.values())
+    """Read what `append_runs` has written; see `kept_runs.read_runs`."""
+    return kept_runs.read_runs(path, Run)
 
 
 def append_runs(path: Path, runs: Iterable[Run]) -> Iterator[Run]:
@@ -248,19 +200,7 @@ def append_runs(path: Path, runs: Iterable[Run]) -> Iterator[Run]:
         FormatError: the file is none of that kind.
         OSError: the file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _append(path, "")
+    kept_runs.begin_runs(path, Run)
     for run in runs:
-        line = io.StringIO()
-        csv.writer(line, delimiter="\t", lineterminator="\n").writerow(dataclasses.astuple(run))
-        _append(path, line.getvalue())
+        kept_runs.append_run(path, run)
         yield run
-
-
-def _append(path: Path, line: str) -> None:
-    """Write a line behind the whole ones, and the header before the first one."""
-    with path.open("a", newline="", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # or what another process is writing would be taken for what was cut short
-        whole = _whole_lines(path)
-        file.truncate(len(whole))
-        file.write(line if whole else _HEADER + line)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from halidegym.agents.budget import Budget
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.reference import Adams2019, AutoschedulerFailed
 from halidegym.agents.tuner.autotune import Autotune
-from halidegym.agents.tuner.plan import TunedPlan
+from halidegym.agents.tuner.plan import TunedPlan, TuningStep
 from halidegym.agents.tuner.racing import SETTINGS, tuning_timer
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.measurements import Comparison
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.evaluation.studies.tuning_rivals import Rival, fastest_of
+from halidegym.native._core import FormatError
+from halidegym.native.fields import checked_fields
 
 _REFERENCE_TIMEOUT_S, _LONG_COMPILATION_S = 40.0, 300.0
 
@@ -40,18 +44,39 @@ EXPERTS = {
 
 
 @dataclass(frozen=True)
+class Faster:
+    """How many times as fast as another schedule, in turns with it; NaN if either failed.
+
+    Attributes:
+        ratio: itself.
+        low, high: its interval; see `Comparison`.
+    """
+
+    ratio: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Faster:
+        """The same without the samples."""
+        return cls(comparison.ratio, comparison.low, comparison.high)
+
+
+@dataclass(frozen=True)
 class Beaten:
     """The fastest schedule of a rival, timed in turns with the others in the end.
 
     Attributes:
+        rival: whose it is.
         measured: how many schedules the rival measured.
         to_default: how many times as fast as Halide's default its fastest one is.
         to_tuned: the same relative to the tuned schedule.
     """
 
+    rival: Rival
     measured: int
-    to_default: Comparison
-    to_tuned: Comparison
+    to_default: Faster
+    to_tuned: Faster
 
 
 @dataclass(frozen=True)
@@ -59,16 +84,86 @@ class Tuned:
     """Schedules of one pipeline, all timed in turns in the end.
 
     Attributes:
-        plan: the plan of `Autotune`.
-        to_default: how many times as fast as Halide's default it is.
+        measurements, failures: how many schedules `Autotune` measured, and how many of them failed.
+        default_s, tuned_s: what Halide's default and the tuned schedule take; infinite if they failed.
         is_default_ours: whether the default is what our equal search finds, because the plugin takes too long.
+        to_default: how many times as fast as the default the tuned schedule is.
         rivals: what it was compared with.
+        seconds, search_seconds, compile_seconds, run_seconds, curve: as the plan of `Autotune` has them.
     """
 
-    plan: TunedPlan
-    to_default: Comparison
+    measurements: int
+    failures: int
+    default_s: float
+    tuned_s: float
     is_default_ours: bool
-    rivals: Mapping[Rival, Beaten]
+    to_default: Faster
+    rivals: tuple[Beaten, ...]
+    seconds: float
+    search_seconds: float
+    compile_seconds: float
+    run_seconds: float
+    curve: tuple[TuningStep, ...]
+
+    def rival(self, name: Rival) -> Beaten | None:
+        """One of the rivals; None if it was not asked for."""
+        return next((beaten for beaten in self.rivals if beaten.rival == name), None)
+
+    def to_json(self) -> str:
+        """In a line, for `from_json`."""
+        return json.dumps(dataclasses.asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str, origin: str) -> Tuned:
+        """What `to_json` wrote.
+
+        Args:
+            text: of it.
+            origin: what errors call the file that it is from.
+
+        Raises:
+            FormatError: it is something else.
+        """
+        try:
+            fields = json.loads(text)
+            parts = {
+                "to_default": Faster(**fields["to_default"]),
+                "rivals": tuple(map(_beaten, fields["rivals"])),
+                "curve": tuple(TuningStep(**step) for step in fields["curve"]),
+            }
+            return checked_fields(cls(**{**fields, **parts}))
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(
+                f"{origin} has a line that is no result of tuning ({error!r}); remove the line, or the file"
+            ) from error
+
+
+def _beaten(fields: dict[str, Any]) -> Beaten:
+    return Beaten(**{**fields, **{name: Faster(**fields[name]) for name in ("to_default", "to_tuned")}})
+
+
+@dataclass(frozen=True)
+class TuningRun:
+    """One pipeline as it was tuned, for a file of runs.
+
+    Attributes:
+        pipeline, problem, machine, budget, seed, against: what was run: as it was named, and what that was; the machine's
+            fingerprint; for how long; the rivals.
+        result: what came of it, a `Tuned` as JSON.
+    """
+
+    pipeline: str
+    problem: str
+    machine: str
+    budget: str
+    seed: int
+    against: str
+    result: str
+
+    @property
+    def key(self) -> tuple[str, str, str, str, int, str]:
+        """What was run."""
+        return self.pipeline, self.problem, self.machine, self.budget, self.seed, self.against
 
 
 def tune_and_compare(
@@ -105,10 +200,26 @@ def tune_and_compare(
     # Nothing is answered from the record here: it knows some of these pairs by few turns. A default may take minutes to
     # compile, of which a search that tries many schedules gives none that many.
     with Stopwatch(dataclasses.replace(SETTINGS, compile_timeout_s=_LONG_COMPILATION_S)) as stopwatch:
-        tuned_to_default, *to_default = _compare(stopwatch, problem, [plan.schedule, *fastest], default)
-        to_tuned = _compare(stopwatch, problem, fastest, plan.schedule) if fastest else []
-    beaten = [Beaten(count, *each) for (_, count), *each in zip(found, to_default, to_tuned, strict=True)]
-    return Tuned(plan, tuned_to_default, is_ours, dict(zip(rivals, beaten, strict=True)))
+        tuned_to_default, *to_defaults = _compare(stopwatch, problem, [plan.schedule, *fastest], default)
+        to_tuneds = _compare(stopwatch, problem, fastest, plan.schedule) if fastest else []
+    beaten = [
+        Beaten(name, count, Faster.of(to_default), Faster.of(to_tuned))
+        for name, (_, count), to_default, to_tuned in zip(rivals, found, to_defaults, to_tuneds, strict=True)
+    ]
+    return Tuned(
+        measurements=plan.measurements or 0,
+        failures=plan.failures,
+        default_s=tuned_to_default.b.median_s,
+        tuned_s=tuned_to_default.a.median_s,
+        is_default_ours=is_ours,
+        to_default=Faster.of(tuned_to_default),
+        rivals=tuple(beaten),
+        seconds=plan.seconds,
+        search_seconds=plan.search_seconds,
+        compile_seconds=plan.compile_seconds,
+        run_seconds=plan.run_seconds,
+        curve=plan.curve,
+    )
 
 
 def _default(problem: SchedulingProblem) -> tuple[ScheduleLike, bool]:

@@ -11,11 +11,14 @@ import click
 from halidegym.agents.budget import Budget
 from halidegym.agents.tuner.autotune import Autotune
 from halidegym.envs.processes.isolated import run_isolated
+from halidegym.envs.timing.machine import this_machine
+from halidegym.envs.timing.timers import recorded_as
 from halidegym.evaluation.arguments.options import SECONDS, SEED, Failure, parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, check_name, load_problem
+from halidegym.evaluation.output.kept_runs import append_run, begin_runs, read_runs
 from halidegym.evaluation.output.pages import write_table
-from halidegym.evaluation.studies.tuning import EXPERTS, Beaten, Tuned, tune_and_compare
+from halidegym.evaluation.studies.tuning import EXPERTS, Beaten, Tuned, TuningRun, tune_and_compare
 from halidegym.evaluation.studies.tuning_rivals import Rival
 from halidegym.native._core import Error
 from halidegym.native.files import write_atomically
@@ -68,22 +71,35 @@ def tuning(
     In the end the winners and Adams2019's own schedule take turns. A PIPELINE is as for `halidegym schedule`; by default,
     the thirteen benchmarks of which the times of an expert and of Adams2019 are known. One that fails is named and left
     out; if all do, the exit status is 2.
+
+    Every run is kept as soon as it is done, for tuning.csv in tuning-runs.tsv beside it, and is not made again.
     """
     budget = Budget(seconds=_SECONDS if seconds is measurements is None else seconds, measurements=measurements)
-    chosen = pipelines or tuple(EXPERTS)
+    chosen, rivals = tuple(dict.fromkeys(pipelines)) or tuple(EXPERTS), sorted(set(against))
     for pipeline in chosen:
         check_name(pipeline)
+    path = output.with_name(f"{output.stem}-runs.tsv")
+    if curves is not None and curves.resolve() == path.resolve():
+        raise click.UsageError(f"--curves is {path}, where the runs are kept; give another file.")
+    known = {run.key: run for run in read_runs(path, TuningRun)}
+    begin_runs(path, TuningRun)
     done: dict[str, Tuned] = {}
     steps: list[str] = ["\t".join(_CURVE)]
     for pipeline in chosen:
         problem = run_isolated(load_problem, pipeline, parallelism=parallelism, details=details)
-        try:
-            found = tune_and_compare(problem, budget, seed=seed, agent=Autotune(), rivals=against)
-        except Error as error:
-            click.echo(f"{pipeline}: {error}", err=True)
-            continue
-        done[pipeline] = found
-        steps += [f"{pipeline}\t{s.seconds:.1f}\t{s.measurements}\t{s.speedup:.3f}\t{s.kind}" for s in found.plan.curve]
+        conditions = recorded_as(problem), this_machine().fingerprint, budget.words, seed, ", ".join(rivals)
+        run = known.get((pipeline, *conditions))
+        if run is None:
+            try:
+                found = tune_and_compare(problem, budget, seed=seed, agent=Autotune(), rivals=rivals)
+            except Error as error:
+                click.echo(f"{pipeline}: {error}", err=True)
+                continue
+            run = TuningRun(pipeline, *conditions, found.to_json())
+            append_run(path, run)
+            known[run.key] = run
+        done[pipeline] = found = Tuned.from_json(run.result, str(path))
+        steps += [f"{pipeline}\t{s.seconds:.1f}\t{s.measurements}\t{s.speedup:.3f}\t{s.kind}" for s in found.curve]
         rows = [(name, *_cells(tuned, EXPERTS.get(name, math.nan))) for name, tuned in done.items()]
         write_table(output, _HEADER, [*rows, *_means(list(done.values()))])
         if curves is not None:
@@ -93,22 +109,21 @@ def tuning(
 
 
 def _cells(found: Tuned, expert: float) -> tuple[str, ...]:
-    default, plan = found.to_default, found.plan
-    draws, recipe = (found.rivals.get(name) for name in _RIVALS)
+    draws, recipe = map(found.rival, _RIVALS)
     return (
-        str(plan.measurements),
-        str(plan.failures),
-        f"{default.b.median_s * 1e3:.2f}" + (" (ours)" if found.is_default_ours else ""),
-        f"{default.a.median_s * 1e3:.2f}",
-        *_ratio(default.ratio, default.low, default.high),
+        str(found.measurements),
+        str(found.failures),
+        f"{found.default_s * 1e3:.2f}" + (" (ours)" if found.is_default_ours else ""),
+        f"{found.tuned_s * 1e3:.2f}",
+        *_ratio(found.to_default.ratio, found.to_default.low, found.to_default.high),
         "-" if math.isnan(expert) else f"{expert:.2f}",
         *_against(draws),
         "-" if recipe is None else str(recipe.measured),
         *_against(recipe),
-        f"{plan.seconds:.0f}",
-        f"{plan.search_seconds:.0f}",
-        f"{plan.compile_seconds:.0f}",
-        f"{plan.run_seconds:.0f}",
+        f"{found.seconds:.0f}",
+        f"{found.search_seconds:.0f}",
+        f"{found.compile_seconds:.0f}",
+        f"{found.run_seconds:.0f}",
     )
 
 
@@ -125,7 +140,7 @@ def _means(done: Sequence[Tuned]) -> list[tuple[str, ...]]:
         return []
     to_default = _mean([found.to_default.ratio for found in done])
     draws, recipe = (
-        _mean([1 / found.rivals[name].to_tuned.ratio for found in done if name in found.rivals]) for name in _RIVALS
+        _mean([1 / beaten.to_tuned.ratio for found in done if (beaten := found.rival(name))]) for name in _RIVALS
     )
     return [("geometric mean", *[""] * 4, *to_default, "", "", *draws, "", "", *recipe, *[""] * 4)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import sys
 from importlib import import_module
@@ -12,9 +13,11 @@ from types import ModuleType
 import pytest
 
 from benchmarks_for_tests import halidegym
+from halidegym.agents.tuner.plan import TuningStep
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.evaluation.papers import greedy_trees, mb2fbs, synthetic_trees, tag_library
-from halidegym.native._core import Error
+from halidegym.evaluation.studies.tuning import Beaten, Faster, Tuned
+from halidegym.native._core import Error, FormatError
 from halidegym.native.weights import builtin_weights, save_weights
 
 
@@ -71,6 +74,67 @@ def test_if_every_pipeline_fails_so_does_the_experiment(
     assert "toy_blur: toy_blur cannot be timed" in result.stderr
     assert "None of the pipelines could be" in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+def _tuned(ratio: float) -> Tuned:
+    faster, failed = Faster(ratio, ratio / 2, ratio * 2), Faster(math.nan, math.nan, math.nan)
+    return Tuned(
+        measurements=12, failures=1, default_s=math.inf, tuned_s=0.001, is_default_ours=True, to_default=faster,
+        rivals=(Beaten("draws", 12, faster, faster), Beaten("recipe", 3, failed, failed)), seconds=60.5,
+        search_seconds=1.5, compile_seconds=40.0, run_seconds=20.0, curve=(TuningStep(6.9, 8, ratio, "beam"),),
+    )  # fmt: skip
+
+
+def test_tuning_that_was_ended_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    ended = iter([False, True])
+
+    def tune(problem: SchedulingProblem, *_: object, **__: object) -> Tuned:
+        if next(ended, False):
+            raise KeyboardInterrupt
+        asked.append(problem.name)
+        return _tuned({"toy_scan": 1.2345, "toy_blur": 2.3456}[problem.name])
+
+    command = import_module("halidegym.evaluation.commands.reproduce.tuning")
+    monkeypatch.setattr(command, "tune_and_compare", tune)
+
+    def run(folder: str, *changes: str) -> tuple[str, str]:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        files = [tmp_path / folder / name for name in ("table.csv", "curves.tsv")]
+        arguments = [
+            "tuning",
+            "toy_scan",
+            "toy_blur",
+            "--parallelism",
+            "2",
+            "--against",
+            "draws",
+            "--against",
+            "recipe",
+        ]
+        halidegym("reproduce", *arguments, *changes, "--output", files[0], "--curves", files[1])
+        return files[0].read_text(), files[1].read_text()
+
+    assert "toy_blur" not in "".join(run("ended"))
+    found = run("ended")
+    assert asked == ["toy_scan", "toy_blur"]
+    assert found == run("whole"), "numbers are kept to the last digit"
+    assert "toy_blur" in found[0] and "geometric mean" in found[0] and "toy_blur\t6.9\t8\t2.346\tbeam" in found[1]
+    asked.clear()
+    assert run("ended") == found and asked == []
+    for changes in (["--seed", "1"], ["--seconds", "5"], ["--parallelism", "1"]):
+        run("ended", *changes)
+        assert asked == ["toy_scan", "toy_blur"], changes
+        asked.clear()
+    runs = tmp_path / "ended/table-runs.tsv"
+    result = halidegym("reproduce", "tuning", "toy_scan", "--output", tmp_path / "ended/table.csv", "--curves", runs)
+    assert (result.exit_code, "where the runs are kept" in result.output) == (2, True), result.output
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"to_default": 1}', _tuned(2).to_json().replace("12", "null")])
+def test_a_damaged_result_of_tuning_is_told(text: str) -> None:
+    with pytest.raises(FormatError, match=r"runs\.tsv has a line that is no result of tuning"):
+        Tuned.from_json(text, "runs.tsv")
 
 
 @pytest.mark.parametrize("command", ["mb2fbs-tables", "mb2fbs-synthetic", "protuner-figures-4-5", "tag-library"])
