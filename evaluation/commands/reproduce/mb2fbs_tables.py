@@ -10,6 +10,7 @@ from rich.table import Table
 
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.earlier_table import EarlierTable
 from halidegym.evaluation.output.plots import check_plot_file
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers import mb2fbs
@@ -33,9 +34,11 @@ def mb2fbs_tables(pipelines: tuple[str, ...], all_pipelines: bool, output: Path 
     """
     if all_pipelines and pipelines:
         raise click.UsageError("Give PIPELINEs or --all, not both.")
+    chosen = tuple(mb2fbs.PAPER) if all_pipelines else pipelines or mb2fbs.EXACT
+    earlier = None
     if output is not None:
         check_plot_file(output / "tables.svg")
-    chosen = tuple(mb2fbs.PAPER) if all_pipelines else pipelines or mb2fbs.EXACT
+        earlier = EarlierTable(output / "tables.csv", chosen)
     cells: list[Cell] = []
     try:
         with steps_bar(len(chosen) * len(mb2fbs.ALGORITHMS)) as on_step:
@@ -43,10 +46,10 @@ def mb2fbs_tables(pipelines: tuple[str, ...], all_pipelines: bool, output: Path 
                 cells += mb2fbs.reproduce([pipeline], on_step=on_step)
     finally:
         if cells:
-            _report(cells, output)
+            _report(cells, earlier)
 
 
-def _report(cells: Sequence[Cell], output: Path | None) -> None:
+def _report(cells: Sequence[Cell], earlier: EarlierTable | None) -> None:
     table = Table(
         *name_columns("Pipeline", "Algorithm"),
         *number_columns("Cost", "Paper's", "", "Expansions", "Paper's", "Seconds"),
@@ -59,5 +62,8 @@ def _report(cells: Sequence[Cell], output: Path | None) -> None:
     for algorithm, (ours, paper) in mb2fbs.geometric_means(cells).items():
         table.add_row("geometric mean", algorithm, f"{ours:.6g}", f"{paper:.6g}", f"{ours / paper - 1:+.2%}")
     output_console().print(table)
-    if output is not None:
-        write_report(cells, output)
+    if earlier is not None:
+        done = {cell.pipeline for cell in cells}
+        if earlier.is_covered(done):
+            write_report(cells, earlier.path.parent)
+        earlier.tell_if_kept(done)

@@ -11,6 +11,7 @@ from rich.table import Table
 from halidegym.evaluation.arguments.options import Number
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.earlier_table import EarlierTable
 from halidegym.evaluation.output.plots import check_plot_file
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.output.tables import write_csv
@@ -39,9 +40,11 @@ def protuner_figures_4_5(
     X_Y are X standard and Y greedy trees: the share of decisions that greedy trees made, and the least cost of all / cost.
     By default on the paper's four applications. After Ctrl-C, the pipelines that were done are shown.
     """
+    chosen = pipelines or tuple(greedy_trees.PIPELINES)
+    earlier = None
     if output is not None:
         check_plot_file(output / "figures-4-5.svg")
-    chosen = pipelines or tuple(greedy_trees.PIPELINES)
+        earlier = EarlierTable(output / "figures-4-5.csv", chosen)
     runs: list[EnsembleRun] = []
     try:
         with steps_bar(len(chosen) * len(greedy_trees.GREEDY_TREES) * seeds) as on_step:
@@ -49,17 +52,20 @@ def protuner_figures_4_5(
                 runs += greedy_trees.run([pipeline], scale=scale, threads=threads, seeds=range(seeds), on_step=on_step)
     finally:
         if runs:
-            _report(runs, output)
+            _report(runs, earlier)
 
 
-def _report(runs: Sequence[EnsembleRun], output: Path | None) -> None:
+def _report(runs: Sequence[EnsembleRun], earlier: EarlierTable | None) -> None:
     labels = map(greedy_trees.label, greedy_trees.GREEDY_TREES)
     table = Table(*name_columns("", ""), *number_columns(*labels), box=None)
     for pipeline, ensembles in greedy_trees.summarize(runs).items():
         table.add_row(pipeline, "by greedy", *(f"{100 * found.greedy_share:.0f} %" for found in ensembles.values()))
         table.add_row("", "least cost / cost", *(f"{found.relative_cost:.3f}" for found in ensembles.values()))
     output_console().print(table)
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        write_csv(greedy_trees.EnsembleRun, runs, output / "figures-4-5.csv")
-        greedy_trees.draw(runs, output / "figures-4-5.svg")
+    if earlier is not None:
+        done = {run.pipeline for run in runs}
+        if earlier.is_covered(done):
+            earlier.path.parent.mkdir(parents=True, exist_ok=True)
+            write_csv(greedy_trees.EnsembleRun, runs, earlier.path)
+            greedy_trees.draw(runs, earlier.path.with_suffix(".svg"))
+        earlier.tell_if_kept(done)

@@ -17,6 +17,7 @@ from halidegym.evaluation.arguments.options import Failure
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.transform import SPACES, check_sizes
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.earlier_table import EarlierTable
 from halidegym.evaluation.output.plots import check_plot_file
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers import tag_library, tag_library_report
@@ -61,17 +62,19 @@ def tag_library_command(
     sizes = tuple(dict.fromkeys(sizes)) or tag_library.SIZES
     check_sizes(sizes, [space])
     name = "tag-library" if space == SPACES[0] else f"tag-library-{space}"
+    earlier = None
     if output is not None:
         check_plot_file(output / f"{name}.svg")
+        earlier = EarlierTable(output / f"{name}.csv", sizes)
     try:
         for n in sizes:
             found, race = _searched(n, space, budgets, seeds, database, replay)
             rows += tag_library.rows(found, budgets, race)
             shares += tag_library.reached(found, race)
             searches += found
-            if output is not None:  # what is done so far
-                output.mkdir(parents=True, exist_ok=True)
-                tag_library_report.write_all(rows, shares, searches, output, name)
+            if earlier is not None and earlier.is_covered(row.n for row in rows):  # what is done so far
+                earlier.path.parent.mkdir(parents=True, exist_ok=True)
+                tag_library_report.write_all(rows, shares, searches, earlier.path.parent, name)
     except Unrecorded as error:
         raise Failure(
             f"{database} has not all the times that this would --replay; run the same command without --replay first"
@@ -79,6 +82,8 @@ def tag_library_command(
     finally:
         if rows:
             _print(rows, shares)
+        if earlier is not None:
+            earlier.tell_if_kept(row.n for row in rows)
 
 
 def _searched(

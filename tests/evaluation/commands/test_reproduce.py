@@ -186,3 +186,47 @@ def test_an_interrupted_experiment_shows_what_was_done(
     assert result.exit_code == 1, result.output
     shown = [result.stdout, *([] if table is None else [(tmp_path / table).read_text()])]
     assert all(re.search(rf"\b{first}\b", text) and not re.search(rf"\b{second}\b.*\d", text) for text in shown)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module", "name", "table"),
+    [
+        (["mb2fbs-tables", "mat_mul", "hist"], mb2fbs, "reproduce", "tables.csv"),
+        (["protuner-figures-4-5", "mat_mul", "hist", "--scale", "1e-5"], greedy_trees, "run", "figures-4-5.csv"),
+        (["tag-library", "4", "8", "--seeds", "1", "--evaluations", "3"], tag_library, "all_searches", "tag-library.csv"),
+        (
+            ["cost-model-beams", "toy_blur", "toy_scan", "--weights", "w"],
+            import_module("halidegym.evaluation.commands.reproduce.cost_model_beams"), "_seconds", "beams.csv",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)  # fmt: skip
+def test_less_is_not_written_over_a_table(
+    arguments: list[str], module: ModuleType, name: str, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib", reason="an optional dependency")
+    monkeypatch.chdir(tmp_path)
+    save_weights(builtin_weights(), "w")
+    (first, second), rest = arguments[1:3], arguments[3:]
+    header = "pipeline,cost\n"
+    earlier = f"{header}{second},1\n{first},1\n"
+    (tmp_path / table).write_text(earlier)
+    work, calls = (lambda *_: (1.0, 2.0)) if name == "_seconds" else getattr(module, name), itertools.count()
+
+    def ends_in_its_second_call(*args: object, **kwargs: object) -> object:
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        return work(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, ends_in_its_second_call)
+    output = ["--output", table if name == "_seconds" else "."]
+    refused = halidegym("reproduce", arguments[0], first, *rest, *output)
+    assert f"{table} has {second}, too, which this would leave out" in " ".join(refused.output.split())
+    assert (refused.exit_code, repr(calls)) == (2, "count(0)"), "it has begun"
+    ended = halidegym("reproduce", *arguments, *output)
+    assert ended.exit_code == 1 and (tmp_path / table).read_text() == earlier
+    assert f"{table} stays as it was: it has {second}, which was not done now" in " ".join(ended.stderr.split())
+    whole = halidegym("reproduce", *arguments, *output)
+    written = (tmp_path / table).read_text()
+    assert whole.exit_code == 0 and "stays" not in whole.stderr, whole.output
+    assert header not in written and all(re.search(rf"^{name},", written, re.MULTILINE) for name in (first, second))
