@@ -11,6 +11,7 @@ import click
 
 from halidegym.agents.tuner.racing import SETTINGS
 from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.evaluation.arguments.options import Integer
 
 REFERENCES = ("adams2019", "mullapudi2016")
 """What Halide's own autoschedulers find."""
@@ -48,7 +49,7 @@ _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     ),
     click.option(
         "--threads",
-        type=click.IntRange(min=1),
+        type=Integer(1),
         help="Threads to measure on.  [default: the parallelism, at most the usable cores]",
     ),
 )

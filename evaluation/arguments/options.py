@@ -13,7 +13,7 @@ import click
 from halidegym.envs.problems.snapshot import Estimate
 from halidegym.envs.processes.workers import RAY, Workers
 from halidegym.evaluation.arguments.pipeline import Details
-from halidegym.native.checks import MAX_SEED
+from halidegym.native.checks import INT32_MAX, MAX_SEED
 
 
 class Failure(click.ClickException):
@@ -22,22 +22,43 @@ class Failure(click.ClickException):
     exit_code = 2
 
 
-def integers(text: str | tuple[int, ...]) -> tuple[int, ...]:
-    """Parse integers with commas between them; a type for options."""
-    if isinstance(text, tuple):
-        return text
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is no list of integers, such as 1,16") from None
+class Integer(click.IntRange):
+    """An integer from a minimum on.
+
+    Args:
+        minimum: the least one.
+        largest: what the core takes of its kind, which help does not show: nobody comes near it on purpose.
+    """
+
+    def __init__(self, minimum: int, largest: int = INT32_MAX) -> None:
+        super().__init__(min=minimum)
+        self._largest = largest
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the integer.
+
+        Raises:
+            BadParameter: it is none, or not in the range.
+        """
+        number = int(super().convert(value, param, ctx))
+        if number > self._largest:
+            self.fail(f"{number} is not in the range {self.min}<=x<={self._largest}.", param, ctx)
+        return number
 
 
-def positive_integers(text: str | tuple[int, ...]) -> tuple[int, ...]:
-    """The same for integers that are at least 1."""
-    found = integers(text)
-    if min(found) < 1:
-        raise click.BadParameter(f"{min(found)} is not in the range x>=1.")
-    return found
+def integers_of(each: click.types.IntParamType) -> Callable[[str | tuple[int, ...]], tuple[int, ...]]:
+    """Return a type for options: integers with commas between them, each of a type."""
+
+    def integers(text: str | tuple[int, ...]) -> tuple[int, ...]:
+        if isinstance(text, tuple):
+            return text
+        try:
+            numbers = [int(part) for part in text.split(",")]
+        except ValueError:
+            raise click.BadParameter(f"{text!r} is no list of integers, such as 1,16") from None
+        return tuple(each.convert(number, None, None) for number in numbers)
+
+    return integers
 
 
 class Number(click.FloatRange):
@@ -78,7 +99,7 @@ target_option = click.option(
     "--target", default="host", show_default=True, help="Halide target string to schedule for; host is this machine."
 )
 parallelism_option = click.option(
-    "--parallelism", type=click.IntRange(min=1), help="Cores to schedule for.  [default: the usable ones]"
+    "--parallelism", type=Integer(1), help="Cores to schedule for.  [default: the usable ones]"
 )
 
 

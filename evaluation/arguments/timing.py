@@ -12,20 +12,25 @@ import click
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer
-from halidegym.evaluation.arguments.options import Failure, Number, integers
+from halidegym.evaluation.arguments.options import SECONDS, Failure, Integer, Number, integers_of
 from halidegym.evaluation.arguments.paths import OutputFile, OutputFolder
+from halidegym.native.checks import INT64_MAX
 
-_POSITIVE = Number(min=0, min_open=True)
 _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     click.option(
         "--threads",
-        type=click.IntRange(min=1),
+        type=Integer(1),
         help="Threads to run on.  [default: the parallelism, at most the usable cores]",
     ),
-    click.option("--cpus", type=integers, default=(), help="Cores to run on, such as 0,1.  [default: the usable ones]"),
+    click.option(
+        "--cpus",
+        type=integers_of(Integer(0)),
+        default=(),
+        help="Cores to run on, such as 0,1.  [default: the usable ones]",
+    ),
     click.option(
         "--sample-seconds",
-        type=_POSITIVE,
+        type=SECONDS,
         default=2.0,
         show_default=True,
         help="Time to spend on samples of a schedule.",
@@ -37,24 +42,26 @@ _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
         show_default=True,
         help="More of it, while other processes disturb.",
     ),
+    click.option("--timeout", type=SECONDS, default=60.0, show_default=True, help="Seconds after which a run is hung."),
     click.option(
-        "--timeout", type=_POSITIVE, default=60.0, show_default=True, help="Seconds after which a run is hung."
+        "--compile-timeout", type=SECONDS, default=300.0, show_default=True, help="The same for the compilation."
     ),
     click.option(
-        "--compile-timeout", type=_POSITIVE, default=300.0, show_default=True, help="The same for the compilation."
-    ),
-    click.option(
-        "--memory", type=click.IntRange(min=1), default=8, show_default=True, help="GiB of memory that a run may have."
+        "--memory",
+        type=Integer(1, INT64_MAX >> 30),
+        default=8,
+        show_default=True,
+        help="GiB of memory that a run may have.",
     ),
     click.option(
         "--flush",
-        type=click.IntRange(min=0),
+        type=Integer(0, INT64_MAX >> 20),
         default=0,
         show_default=True,
         help="MiB of other memory to touch before a sample.",
     ),
     click.option(
-        "--inputs-seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random inputs."
+        "--inputs-seed", type=Integer(0, INT64_MAX), default=0, show_default=True, help="Of the random inputs."
     ),
     click.option("--no-verify", is_flag=True, help="Do not compare outputs with those of the trusted schedule."),
 )

@@ -18,6 +18,7 @@ from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.evaluation.arguments.options import (
     SECONDS,
     SEED,
+    Integer,
     parallelism_option,
     pipeline_options,
     target_option,
@@ -36,7 +37,7 @@ _DEFAULT = ("harris", "unsharp", "hist", "bilateral_grid", "mat_mul")
 
 @click.command("calibrate", cls=WritingCommand)
 @click.argument("names", metavar="[PIPELINE]...", nargs=-1)
-@click.option("--schedules", type=click.IntRange(min=3), default=60, show_default=True, help="Schedules a pipeline.")
+@click.option("--schedules", type=Integer(3), default=60, show_default=True, help="Schedules a pipeline.")
 @click.option("--seconds", type=SECONDS,
               help="Begin no more schedules after this time, shared by the pipelines.")  # fmt: skip
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random schedules.")

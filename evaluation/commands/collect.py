@@ -16,12 +16,13 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.workers import RAY
 from halidegym.envs.sources import named
 from halidegym.envs.timing.machine import this_machine
-from halidegym.evaluation.arguments.options import Number, pipeline_options, positive_integers
+from halidegym.evaluation.arguments.options import Integer, Number, integers_of, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.progress import steps_bar
+from halidegym.native.checks import INT64_MAX
 from halidegym.native.weights import load_weights
 
 if TYPE_CHECKING:
@@ -40,13 +41,11 @@ _GENERATED = 10_000
 )
 @click.option("--hours", type=Number(min=0, min_open=True), default=2.0, show_default=True,
               help="Begin no more pipelines after this time.")  # fmt: skip
-@click.option("--schedules", type=click.IntRange(min=8), default=20, show_default=True, help="Schedules a pipeline.")
-@click.option("--threads", type=positive_integers, default="1", show_default=True,
+@click.option("--schedules", type=Integer(8), default=20, show_default=True, help="Schedules a pipeline.")
+@click.option("--threads", type=integers_of(Integer(1)), default="1", show_default=True,
               help="Threads to run on; of several numbers, such as 1,1,2, pipelines take one after another.")  # fmt: skip
-@click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Turns that a schedule takes.")
-@click.option(
-    "--compilers", type=click.IntRange(min=1), default=2, show_default=True, help="Schedules to compile at once."
-)
+@click.option("--rounds", type=Integer(1), default=7, show_default=True, help="Turns that a schedule takes.")
+@click.option("--compilers", type=Integer(1), default=2, show_default=True, help="Schedules to compile at once.")
 @click.option("--compile-seconds", type=Number(min=0), default=1.5, show_default=True,
               help="Leave out pipelines whose greedy schedule takes a core longer to compile.")  # fmt: skip
 @click.option("--weights", "weights", type=click.Path(exists=True, dir_okay=False, path_type=Path), multiple=True,
@@ -54,7 +53,7 @@ _GENERATED = 10_000
 @click.option("--workers", type=click.Choice([RAY]),
               help="ray, to measure on the nodes of a Ray cluster, which are like this one.  [default: here]")  # fmt: skip
 @click.option("--retry", is_flag=True, help="Try again the pipelines that were left out before.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the schedules.")
+@click.option("--seed", type=Integer(0, INT64_MAX), default=0, show_default=True, help="Of the schedules.")
 @pipeline_options
 @needs_extra("train")
 @needs_extra("ray")

@@ -11,6 +11,7 @@ import click
 from rich.table import Table
 
 from halidegym.envs.pipelines import generated
+from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.plots import check_plot_file, new_figure, save_figure
@@ -28,7 +29,7 @@ _FRACTIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
     show_default=True,
     help="Which split of the generated pipelines.",
 )
-@click.option("--pipelines", type=click.IntRange(min=1), default=500, show_default=True, help="How many of them.")
+@click.option("--pipelines", type=Integer(1), default=500, show_default=True, help="How many of them.")
 @click.option("--plot", type=OutputFile(), help="Also draw a plot into this file.")
 def distribution(suite: str, pipelines: int, plot: Path | None) -> None:
     """Describe the distribution of the generated pipelines.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from halidegym.evaluation.arguments.options import integers
+from halidegym.evaluation.arguments.options import Integer, integers_of
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import output_console
@@ -35,7 +35,7 @@ _SPLITS = {"train": "train", "validation": "validation", "test": "test", "named"
     help="Pipelines to judge by: a split of the generated ones, or those that have a name; repeatable.",
 )  # fmt: skip
 @click.option(
-    "--own", type=integers, default=(),
+    "--own", type=integers_of(Integer(0)), default=(),
     help="Also fine-tune on so many schedules of each pipeline, and judge by its other ones; a list such as 10,20.",
 )  # fmt: skip
 @click.option("-o", "--output", type=OutputFile(), help="Also write the table to this CSV file.")

@@ -12,13 +12,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from halidegym.envs import pipelines
-from halidegym.evaluation.arguments.options import integers, pipeline_options
+from halidegym.evaluation.arguments.options import SEED, Integer, integers_of, pipeline_options
 from halidegym.evaluation.arguments.pipeline import Details, with_pipeline_help
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.parity.check import Parity, Setting, check_parity
 from halidegym.evaluation.parity.speed import SIDES, Speed, compare_speed
 from halidegym.native._core import Error, InvalidParameter, MissingEstimate
+from halidegym.native.checks import INT64_MAX
 
 # That of the published tables (docs/specification/papers.md, section 2).
 _PAPERS_TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
@@ -27,25 +28,34 @@ _PAPERS_TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
 @click.command()
 @click.argument("names", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--all", "all_pipelines", is_flag=True, help="Compare on all pipelines that `halidegym list` shows.")
-@click.option("--parallelism", type=integers, default="16", show_default=True, help="Cores to schedule for.")
 @click.option(
-    "--beam", "beam_sizes", type=integers, default="32", show_default=True, help="Widths of the beam; 1 is greedy."
+    "--parallelism", type=integers_of(Integer(1)), default="16", show_default=True, help="Cores to schedule for."
 )
-@click.option("--passes", type=click.IntRange(min=1), help="Passes.  [default: 5, or 1 if greedy]")
+@click.option(
+    "--beam",
+    "beam_sizes",
+    type=integers_of(Integer(1)),
+    default="32",
+    show_default=True,
+    help="Widths of the beam; 1 is greedy.",
+)
+@click.option("--passes", type=Integer(1), help="Passes.  [default: 5, or 1 if greedy]")
 @click.option(
     "--dropout",
-    type=integers,
+    type=integers_of(click.IntRange(0, 100)),
     default="100",
     show_default=True,
     help="Per-cent chances that no state is dropped at random; 100 is off.",
 )
-@click.option("--seeds", type=integers, default="0", show_default=True, help="Seeds, where states are dropped.")
+@click.option(
+    "--seeds", type=integers_of(SEED), default="0", show_default=True, help="Seeds, where states are dropped."
+)
 @click.option(
     "--target", "targets", multiple=True, default=[_PAPERS_TARGET], show_default=True,
     help="Halide target string; repeat it for more than one. host is this machine.",
 )  # fmt: skip
 @click.option("--no-subtiling", is_flag=True, help="Restrict both searches to one tiling per Func.")
-@click.option("--memory-limit", type=click.IntRange(min=0), help="Bytes of working set that a schedule may need.")
+@click.option("--memory-limit", type=Integer(0, INT64_MAX), help="Bytes of working set that a schedule may need.")
 @click.option(
     "--weights", type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A .weights file for both cost models.  [default: the pretrained ones]",
@@ -55,7 +65,7 @@ _PAPERS_TARGET = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"
     help="Leave the plugin's memoization of features on, which now and then returns wrong features.",
 )  # fmt: skip
 @click.option("--time", "timed", is_flag=True, help="Also compare CPU time and peak memory.")
-@click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True, help="Runs of each side for --time.")
+@click.option("--runs", type=Integer(1), default=3, show_default=True, help="Runs of each side for --time.")
 @pipeline_options
 @with_pipeline_help
 def parity(

@@ -17,7 +17,7 @@ from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.views import decision_words, draw_nest, nest_words, outline, status_words, to_svg
-from halidegym.evaluation.arguments.options import parallelism_option, pipeline_options, target_option
+from halidegym.evaluation.arguments.options import Integer, parallelism_option, pipeline_options, target_option
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.output.console import number_columns, output_console
 from halidegym.evaluation.viewing.game import Game
@@ -42,7 +42,7 @@ _HELP = """\
 
 @click.command()
 @click.argument("pipeline")
-@click.option("--show", type=click.IntRange(min=1), default=12, show_default=True, help="Decisions to list at once.")
+@click.option("--show", type=Integer(1), default=12, show_default=True, help="Decisions to list at once.")
 @target_option
 @parallelism_option
 @pipeline_options

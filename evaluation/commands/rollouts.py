@@ -12,6 +12,7 @@ from halidegym.envs import pipelines
 from halidegym.evaluation.arguments.options import (
     SECONDS,
     SEED,
+    Integer,
     parallelism_option,
     pipeline_options,
     target_option,
@@ -28,7 +29,7 @@ from halidegym.evaluation.studies.rollouts import measure_ensemble, measure_roll
 @click.option("--seconds", type=SECONDS, default=1.0, show_default=True, help="CPU time for each kind and pipeline.")
 @click.option(
     "--threads",
-    type=click.IntRange(min=2),
+    type=Integer(2),
     help="Compare also an ensemble of 16 trees on so many threads with the same on one.",
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random decisions.")

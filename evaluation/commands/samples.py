@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFile, OutputFolder, WritingCommand
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.output.console import output_console
@@ -36,7 +37,7 @@ def write(data: Path, folder: Path, allow_other_machine: bool) -> None:
 @samples.command("read", cls=WritingCommand)
 @click.argument("files", type=click.Path(exists=True, dir_okay=False, path_type=Path), nargs=-1, required=True)
 @click.option("-o", "--output", type=OutputFile(), required=True, help="Parquet file of the schedules.")
-@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads that they ran on.")
+@click.option("--threads", type=Integer(1), default=1, show_default=True, help="Threads that they ran on.")
 @needs_extra("train")
 def read(files: tuple[Path, ...], output: Path, threads: int) -> None:
     """Gather FILES, which were measured on this machine, in one file for `halidegym judge --split named`.

@@ -35,6 +35,7 @@ from halidegym.evaluation.arguments.options import (
     SECONDS,
     SEED,
     Failure,
+    Integer,
     Number,
     parallelism_option,
     pipeline_options,
@@ -53,6 +54,7 @@ from halidegym.evaluation.output.schedule_files import (
 )
 from halidegym.evaluation.timings.beside import check_others, time_beside
 from halidegym.evaluation.timings.side_by_side import Row, larger_inputs_note, notes, rows_table, why_wrong
+from halidegym.native.checks import INT64_MAX
 from halidegym.native.files import write_atomically
 from halidegym.native.weights import resolve_weights
 
@@ -103,10 +105,10 @@ _TAKERS = {
     help="How to search; docs/agents/ has a page on each. All but autotune go by the cost model, in seconds or "
     "less.  [default: autotune, or beam if --beam or --passes is given]",
 )
-@click.option("--beam", type=click.IntRange(min=1), help="Width of the beam, of --agent beam.  [default: 32]")
+@click.option("--beam", type=Integer(1), help="Width of the beam, of --agent beam.  [default: 32]")
 @click.option(
     "--passes",
-    type=click.IntRange(min=1),
+    type=Integer(1),
     help="Passes of the search, of --agent beam or mb2fbs.  [default: 5, or 1 for --beam 1]",
 )
 @click.option(
@@ -115,7 +117,7 @@ _TAKERS = {
 )
 @click.option(
     "--shortlist",
-    type=click.IntRange(min=0),
+    type=Integer(0),
     help=f"How many children the policy reads at each step, of --agent {', '.join(_GUIDED)}; 16 pays for guided-replay "
     "where seconds are limited, and evaluations are not.  [default: 0]",
 )
@@ -140,11 +142,11 @@ _TAKERS = {
 )
 @click.option(
     "--evaluations",
-    type=click.IntRange(min=1),
+    type=Integer(1, INT64_MAX),
     help="Stop after so many evaluations of the cost model; not of autotune.",
 )
 @click.option(
-    "--measurements", type=click.IntRange(min=1), help="Stop after so many schedules were timed, of --agent autotune."
+    "--measurements", type=Integer(1, INT64_MAX), help="Stop after so many schedules were timed, of --agent autotune."
 )
 @click.option(
     "--database",

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from halidegym.envs.problems.rules import Rules
-from halidegym.evaluation.arguments.options import SECONDS, pipeline_options, target_option
+from halidegym.evaluation.arguments.options import SECONDS, Integer, pipeline_options, target_option
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
@@ -228,15 +228,13 @@ _PARTS: dict[str, Callable[[Run], Iterable[Measurement]]] = {
     multiple=True,
     help="Only this part; repeatable.  [default: all]",
 )
-@click.option(
-    "--runs", "rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Of each side, in turns."
-)
-@click.option("--beam", type=click.IntRange(min=1), default=32, show_default=True, help="Width of the compared beam.")
-@click.option("--passes", type=click.IntRange(min=1), default=5, show_default=True, help="Passes of the compared beam.")
+@click.option("--runs", "rounds", type=Integer(1), default=5, show_default=True, help="Of each side, in turns.")
+@click.option("--beam", type=Integer(1), default=32, show_default=True, help="Width of the compared beam.")
+@click.option("--passes", type=Integer(1), default=5, show_default=True, help="Passes of the compared beam.")
 @click.option("--seconds", type=SECONDS, default=0.3, show_default=True, help="CPU time for each value of a rate.")
 @click.option("--csv", "table", type=OutputFile(), help="File to write the table to.")
 @target_option
-@click.option("--parallelism", type=click.IntRange(min=1), default=16, show_default=True, help="Cores to schedule for.")
+@click.option("--parallelism", type=Integer(1), default=16, show_default=True, help="Cores to schedule for.")
 @pipeline_options
 @with_pipeline_help
 def speed(

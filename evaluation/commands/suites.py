@@ -15,7 +15,7 @@ from halidegym.envs.pipelines.records import (
     read_records,
     write_records,
 )
-from halidegym.evaluation.arguments.options import Failure
+from halidegym.evaluation.arguments.options import Failure, Integer
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 
@@ -61,9 +61,7 @@ def list_pipelines(suite: str | None) -> None:
 @click.command()
 @click.option("--check", is_flag=True, help="Analyse every pipeline, and compare with the records.")
 @click.option("--write", is_flag=True, help="Make the records anew. Only for suites that nobody has used yet.")
-@click.option(
-    "--episodes", type=click.IntRange(min=1), help="Random episodes a pipeline.  [default: 1000; generated: 20]"
-)
+@click.option("--episodes", type=Integer(1), help="Random episodes a pipeline.  [default: 1000; generated: 20]")
 @click.option(
     "--suite", "chosen", type=click.Choice(_SUITE_NAMES), multiple=True, help="Only write this one; repeatable."
 )

@@ -14,6 +14,7 @@ from halidegym.evaluation.arguments.options import (
     SECONDS,
     SEED,
     Failure,
+    Integer,
     parallelism_option,
     pipeline_options,
     target_option,
@@ -32,7 +33,7 @@ _DEFAULT = ("beam", "greedy", "mullapudi2016", "li2018")
 @click.command("time", cls=WritingCommand)
 @click.argument("pipeline")
 @click.argument("schedules", metavar="[SCHEDULE]...", nargs=-1)
-@click.option("--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Turns that each takes.")
+@click.option("--rounds", type=Integer(1), default=15, show_default=True, help="Turns that each takes.")
 @click.option("--search-seconds", type=SECONDS, help="Limit the time of each search.  [default: no limit]")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random numbers of the searches.")
 @click.option(

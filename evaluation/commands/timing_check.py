@@ -9,12 +9,7 @@ from rich.table import Table
 
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.evaluation.arguments.options import (
-    Failure,
-    parallelism_option,
-    pipeline_options,
-    target_option,
-)
+from halidegym.evaluation.arguments.options import Failure, Integer, parallelism_option, pipeline_options, target_option
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.arguments.schedule import find_schedule
 from halidegym.evaluation.arguments.timing import timing_settings_options
@@ -27,8 +22,8 @@ from halidegym.evaluation.timings.timing_check import Repeatability, Throughput,
 @click.argument("pipeline", default="harris")
 @click.option("--first", default="beam", show_default=True, help="One SCHEDULE to compare; see `halidegym time`.")
 @click.option("--second", default="greedy", show_default=True, help="The other one.")
-@click.option("--comparisons", type=click.IntRange(min=1), default=10, show_default=True, help="How many of each kind.")
-@click.option("--schedules", type=click.IntRange(min=1), default=20, show_default=True, help="To time in a batch.")
+@click.option("--comparisons", type=Integer(1), default=10, show_default=True, help="How many of each kind.")
+@click.option("--schedules", type=Integer(1), default=20, show_default=True, help="To time in a batch.")
 @timing_settings_options
 @target_option
 @parallelism_option

@@ -12,7 +12,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.evaluation.arguments.options import Failure, parallelism_option, pipeline_options
+from halidegym.evaluation.arguments.options import Failure, Integer, parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, check_name, load_problem, with_pipeline_help
 from halidegym.evaluation.output.earlier_table import EarlierTable
@@ -29,10 +29,8 @@ _COLUMNS = "Pipeline", "Shipped, ms", "Trained, ms", "Times as fast"
 @click.argument("names", metavar="PIPELINE...", nargs=-1, required=True)
 @click.option("--weights", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=True,
               help="The .weights file to compare with the shipped weights.")  # fmt: skip
-@click.option("--beam", type=click.IntRange(min=1), default=32, show_default=True, help="Width of both beams.")
-@click.option(
-    "--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Turns that each schedule takes."
-)
+@click.option("--beam", type=Integer(1), default=32, show_default=True, help="Width of both beams.")
+@click.option("--rounds", type=Integer(1), default=7, show_default=True, help="Turns that each schedule takes.")
 @click.option("-o", "--output", type=OutputFile(), required=True, help="CSV file; written after each pipeline.")
 @parallelism_option
 @pipeline_options

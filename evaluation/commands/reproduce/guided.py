@@ -8,6 +8,7 @@ import click
 from rich.table import Table
 
 from halidegym.envs.pipelines.generated import name_of
+from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.pages import write_table
@@ -19,10 +20,10 @@ from halidegym.evaluation.papers.learned_agents import append_runs, compare, rea
 @click.command("guided")
 @click.option("--policy", default="default", show_default=True,
               help="Name of a policy of the package, or the path of its file.")  # fmt: skip
-@click.option("--first", type=click.IntRange(min=0), default=300, show_default=True,
+@click.option("--first", type=Integer(0), default=300, show_default=True,
               help="Number of the first pipeline of random-validation-v1.")  # fmt: skip
-@click.option("--pipelines", type=click.IntRange(min=1), default=12, show_default=True, help="So many of them.")
-@click.option("--seeds", type=click.IntRange(min=1), default=2, show_default=True, help="Runs of each agent.")
+@click.option("--pipelines", type=Integer(1), default=12, show_default=True, help="So many of them.")
+@click.option("--seeds", type=Integer(1), default=2, show_default=True, help="Runs of each agent.")
 @click.option("--output", type=OutputFolder(), required=True,
               help="Folder of the runs, which are not made again, and of the table.")  # fmt: skip
 def guided(policy: str, first: int, pipelines: int, seeds: int, output: Path) -> None:

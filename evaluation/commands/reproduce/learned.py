@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from halidegym.envs.pipelines.generated import name_of
+from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.pipeline import check_name
 from halidegym.evaluation.output.console import output_console
@@ -40,11 +41,11 @@ from halidegym.evaluation.papers.mb2fbs import PAPER
 @click.option("--policy", "policies", multiple=True, default=("default",), show_default=True,
               help="Name of a policy of the package, or the path of its file; repeatable, one a training seed.")  # fmt: skip
 @click.option("--agent", "agents", multiple=True, help="Only agents whose name contains this; repeatable.")
-@click.option("--generated", type=click.IntRange(min=0), default=0, show_default=True,
+@click.option("--generated", type=Integer(0), default=0, show_default=True,
               help="So many pipelines of random-validation-v1 (or of --split) instead of the papers'.")  # fmt: skip
 @click.option("--split", type=click.Choice(["validation", "test"]), default="validation", show_default=True,
               help="That generated pipelines are taken from.")  # fmt: skip
-@click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Runs of each agent.")
+@click.option("--seeds", type=Integer(1), default=5, show_default=True, help="Runs of each agent.")
 @click.option("--output", type=OutputFolder(), required=True,
               help="Folder of the runs, which are not made again, and of the tables.")  # fmt: skip
 def learned_command(

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.plots import check_plot_file
@@ -15,7 +16,7 @@ from halidegym.evaluation.papers import synthetic_trees
 
 
 @click.command("mb2fbs-synthetic")
-@click.option("--trees", type=click.IntRange(min=1), default=10, show_default=True, help="Random trees a point.")
+@click.option("--trees", type=Integer(1), default=10, show_default=True, help="Random trees a point.")
 @click.option("--output", type=OutputFolder(), help="Also write synthetic.csv and synthetic.svg here.")
 def mb2fbs_synthetic(trees: int, output: Path | None) -> None:
     """Compare beam search with MB2FBS on random trees (Gao et al. 2022, Figures 6 and 7, Table 5).

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
-from halidegym.evaluation.arguments.options import integers
+from halidegym.evaluation.arguments.options import Integer, integers_of
 from halidegym.evaluation.arguments.paths import WritingCommand
 from halidegym.evaluation.arguments.pipeline import check_name, load_problem
 from halidegym.evaluation.arguments.timing import cache_option, caching_timer, timing_options
@@ -24,10 +24,14 @@ from halidegym.native.checks import INT32_MAX, check_at_least
 
 @click.command("measured-candidates", cls=WritingCommand)
 @click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1)
-@click.option("--candidates", type=click.IntRange(min=1), default=12, show_default=True, help="To search and to time.")
-@click.option("--beam", type=click.IntRange(min=1), default=32, show_default=True, help="Size of the beams.")
+@click.option("--candidates", type=Integer(1), default=12, show_default=True, help="To search and to time.")
+@click.option("--beam", type=Integer(1), default=32, show_default=True, help="Size of the beams.")
 @click.option(
-    "--cores", type=integers, default="16", show_default=True, help="To schedule for, besides the usable ones."
+    "--cores",
+    type=integers_of(click.INT),
+    default="16",
+    show_default=True,
+    help="To schedule for, besides the usable ones.",
 )
 @cache_option
 @timing_options

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from halidegym.evaluation.arguments.options import Number
+from halidegym.evaluation.arguments.options import Integer, Number
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.output.earlier_table import EarlierTable
@@ -29,8 +29,8 @@ from halidegym.evaluation.papers.mb2fbs import PAPER
     show_default=True,
     help="Factor of the paper's seconds per decision.",
 )
-@click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each agent.")
-@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Of tree search.")
+@click.option("--seeds", type=Integer(1), default=1, show_default=True, help="Runs of each agent.")
+@click.option("--threads", type=Integer(1), default=1, show_default=True, help="Of tree search.")
 @click.option("--output", type=OutputFolder(), help="Also write .csv and .svg here.")
 def protuner_figures_4_5(
     scale: float, pipelines: tuple[str, ...], seeds: int, threads: int, output: Path | None

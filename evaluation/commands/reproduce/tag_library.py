@@ -13,7 +13,7 @@ from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.envs.transform.records import TransformReplay
 from halidegym.envs.transform.timer import TransformTimer
-from halidegym.evaluation.arguments.options import Failure
+from halidegym.evaluation.arguments.options import Failure, Integer
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.transform import SPACES, check_sizes
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
@@ -22,6 +22,7 @@ from halidegym.evaluation.output.plots import check_plot_file
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers import tag_library, tag_library_report
 from halidegym.native._core import TransformSpace, available_lanes
+from halidegym.native.checks import INT64_MAX
 
 
 @click.command("tag-library")
@@ -29,13 +30,13 @@ from halidegym.native._core import TransformSpace, available_lanes
 @click.option("--space", type=click.Choice(SPACES), default="basic", show_default=True)
 @click.option(
     "--evaluations",
-    type=click.IntRange(min=1),
+    type=Integer(1, INT64_MAX),
     multiple=True,
     default=(100, 500, 1000),
     show_default=True,
     help="Measurements after which searches are compared; repeatable.",
 )
-@click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Runs of each search.")
+@click.option("--seeds", type=Integer(1), default=5, show_default=True, help="Runs of each search.")
 @click.option("--database", type=click.Path(path_type=Path, dir_okay=False), help="Record measurements here.")
 @click.option("--output", type=OutputFolder(), help="Also write .csv, .tsv and .svg here.")
 @click.option("--replay", is_flag=True, help="Search by the record in --database alone.")

@@ -13,7 +13,7 @@ from halidegym.agents.tuner.autotune import Autotune
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.timers import recorded_as
-from halidegym.evaluation.arguments.options import SECONDS, SEED, Failure, parallelism_option, pipeline_options
+from halidegym.evaluation.arguments.options import SECONDS, SEED, Failure, Integer, parallelism_option, pipeline_options
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, check_name, load_problem
 from halidegym.evaluation.output.kept_runs import append_run, begin_runs, read_runs
@@ -21,6 +21,7 @@ from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.studies.tuning import EXPERTS, Beaten, Tuned, TuningRun, tune_and_compare
 from halidegym.evaluation.studies.tuning_rivals import Rival
 from halidegym.native._core import Error
+from halidegym.native.checks import INT64_MAX
 from halidegym.native.files import write_atomically
 from halidegym.training.statistics import geometric_mean
 
@@ -41,7 +42,7 @@ _CURVE = ("Pipeline", "Seconds", "Measured", "Times as fast", "Kind")
     "--seconds", type=SECONDS, help=f"To tune each pipeline for.  [default: {_SECONDS:.0f}, without --measurements]"
 )
 @click.option(
-    "--measurements", type=click.IntRange(min=1), help="Of each pipeline, instead of seconds or until these are over."
+    "--measurements", type=Integer(1, INT64_MAX), help="Of each pipeline, instead of seconds or until these are over."
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random numbers.")
 @click.option(

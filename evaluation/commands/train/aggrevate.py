@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.commands.extras import needs_extra
 from halidegym.evaluation.commands.train.options import (
@@ -26,7 +27,7 @@ from halidegym.evaluation.output.progress import phases_bar
 @click.option(
     "--output", type=OutputFolder(), default="runs/aggrevate", show_default=True, help="Folder of the policy."
 )
-@click.option("--workers", type=click.IntRange(min=1), metavar="NUMBER",
+@click.option("--workers", type=Integer(1), metavar="NUMBER",
               help="Processes that try decisions.  [default: the usable cores]")  # fmt: skip
 @needs_extra("train")
 def aggrevate(config: str, data: Path, policy: Path, output: Path, workers: int | None) -> None:

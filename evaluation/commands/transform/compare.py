@@ -10,6 +10,7 @@ from rich.table import Table
 
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_task import SpaceName
+from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.transform import SPACES, check_sizes
 from halidegym.evaluation.commands.extras import needs_extra
@@ -21,9 +22,7 @@ DEFAULT_SIZES = (64, 256, 1024, 4096, 16384, 65536)
 
 @click.command(cls=WritingCommand)
 @click.argument("sizes", metavar="[N]...", type=int, nargs=-1)
-@click.option(
-    "--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Turns, each in a new process."
-)
+@click.option("--rounds", type=Integer(1), default=7, show_default=True, help="Turns, each in a new process.")
 @click.option(
     "--space", "spaces", type=click.Choice(SPACES), multiple=True, default=("basic", "lanes"), show_default=True
 )

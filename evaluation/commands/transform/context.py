@@ -6,6 +6,7 @@ import click
 from rich.table import Table
 
 from halidegym.envs.transform.plan_task import SpaceName
+from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.transform import SPACES
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.evaluation.studies.transform_context import swaps_in_context
@@ -14,8 +15,8 @@ from halidegym.evaluation.studies.transform_context import swaps_in_context
 @click.command()
 @click.argument("n", metavar="N", type=int)
 @click.option("--space", type=click.Choice(SPACES), default="basic", show_default=True)
-@click.option("--runners-up", type=click.IntRange(min=1), default=5, show_default=True, help="Sub-plans put in place.")
-@click.option("--rounds", type=click.IntRange(min=1), default=15, show_default=True, help="Samples of each way alone.")
+@click.option("--runners-up", type=Integer(1), default=5, show_default=True, help="Sub-plans put in place.")
+@click.option("--rounds", type=Integer(1), default=15, show_default=True, help="Samples of each way alone.")
 def context(n: int, space: SpaceName, runners_up: int, rounds: int) -> None:
     """Show where dynamic programming is wrong about a transform of N complex numbers.
 

@@ -20,10 +20,11 @@ from halidegym.agents.planners.uct import UCT
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_task import SpaceName, indented
 from halidegym.envs.transform.timer import TransformTimer
-from halidegym.evaluation.arguments.options import SEED
+from halidegym.evaluation.arguments.options import SEED, Integer
 from halidegym.evaluation.arguments.transform import SPACES, order_of
 from halidegym.evaluation.output.console import name_columns, number_columns, output_console
 from halidegym.native._core import TransformSpace, available_lanes
+from halidegym.native.checks import INT64_MAX
 
 AGENTS: dict[str, Agent] = {
     "random": RandomSearch(),
@@ -44,7 +45,7 @@ _ROUNDS = 7  # beside the libraries
 @click.command()
 @click.argument("n", metavar="N", type=int)
 @click.option("--agent", "name", type=click.Choice([*AGENTS, DP]), default="tag", show_default=True)
-@click.option("--evaluations", type=click.IntRange(min=1), default=2000, show_default=True, help="Plans to measure.")
+@click.option("--evaluations", type=Integer(1, INT64_MAX), default=2000, show_default=True, help="Plans to measure.")
 @click.option("--space", "space_name", type=click.Choice(SPACES), default="basic", show_default=True)
 @click.option("--cost", type=click.Choice(["measured", "model"]), default="measured", show_default=True)
 @click.option("--context", type=click.FloatRange(min=0), default=0.0, show_default=True, help="Of the model.")
