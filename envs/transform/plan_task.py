@@ -15,7 +15,15 @@ from halidegym.envs.rewards.base import RewardForm, check_form, reward_of
 from halidegym.envs.transform.costs import ModelCosts, PlanCosts, PlanRating
 from halidegym.envs.transform.plan import MAX_SIZE
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState, TransformView
-from halidegym.native.checks import check_at_least, check_given, check_number, check_present, is_number, shown
+from halidegym.native.checks import (
+    check_at_least,
+    check_given,
+    check_number,
+    check_present,
+    checked_integers,
+    is_number,
+    shown,
+)
 
 Observation: TypeAlias = dict[str, Any]
 Baseline: TypeAlias = Literal["dp"] | str | float
@@ -74,6 +82,7 @@ class PlanTask:
         check_given(bool, estimates=estimates)
         check_form(form)
         check_number(**check_present(context=context))
+        lanes = None if lanes is None else checked_integers("lanes", lanes, 1)
         self.spaces, others = (
             tuple(TransformSpace(size, space=space, order="first", lanes=lanes, context=context) for size in sizes)
             for sizes in (_sizes("n", n), () if room is None else _sizes("room", room))

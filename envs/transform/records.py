@@ -24,6 +24,7 @@ from halidegym.native.checks import (
     check_positive,
     check_present,
     check_seed,
+    checked_integers,
     shown,
 )
 
@@ -47,7 +48,7 @@ class TransformProblemKey:
             InvalidParameter: there is no such size or space, or there are no such vectors.
         """
         check_at_least(2, MAX_SIZE, **check_present(n=n))
-        lanes = _core.available_lanes() if lanes is None else lanes
+        lanes = _core.available_lanes() if lanes is None else checked_integers("lanes", lanes, 1)
         # Refuses what means nothing.
         smallest = _core.TransformSpace(2, space=space, lanes=lanes)  # type: ignore[arg-type]
         return cls(int(n), smallest.space, tuple(smallest.lanes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import re
 from typing import Any
 
 import gymnasium as gym
@@ -17,6 +18,7 @@ import halidegym  # noqa: F401
 from batches_for_tests import check_same
 from halidegym.envs.transform.costs import ModelCosts, PlanRating
 from halidegym.envs.transform.plan_env import TransformPlanEnv
+from halidegym.envs.transform.records import TransformProblemKey
 from halidegym.native._core import InvalidParameter, TransformSpace
 
 SIZES = (16, 360, 1024)
@@ -311,3 +313,20 @@ def test_bad_calls_of_vectors() -> None:
     envs.step([0, 4])
     with pytest.raises(gym.error.ResetNeeded, match="environments 0"):
         envs.step([0, 0])
+
+
+@pytest.mark.parametrize(
+    ("lanes", "message"),
+    [
+        ("a", "lanes='a' is no sequence of integers; give one, such as (1,)"),
+        (2, "lanes=2 is no sequence of integers; give one, such as (1,)"),
+        ((1, "a"), "each of lanes='a' is out of range; give an integer of at least 1"),
+        ((1, 2.5), "each of lanes=2.5 is out of range; give an integer of at least 1"),
+        ((2,), "lanes"),
+    ],
+)
+def test_vectors_that_mean_nothing_are_told_as_such(lanes: Any, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=re.escape(message)):
+        TransformPlanEnv(16, lanes=lanes)
+    with pytest.raises(InvalidParameter, match=re.escape(message)):
+        TransformProblemKey.of(16, "basic", lanes)
