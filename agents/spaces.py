@@ -59,7 +59,7 @@ AnySpace: TypeAlias = Space | SyntheticTree | TransformSpace | SearchSpace
 `SearchSpace`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SpaceSolution:
     """The best complete state that an agent found in a search space, and how its search went; the `Plan` of such spaces.
 
@@ -93,6 +93,11 @@ class SpaceSolution:
     seconds: float
     history: tuple[Improvement, ...]
     ended_by: EndedBy
+
+    def __repr__(self) -> str:
+        """What people ask first, in a line: all decisions of all candidates would be a page."""
+        found = f"cost={self.cost!r}, evaluations={self.evaluations}, seconds={round(self.seconds, 3)}"
+        return f"SpaceSolution({found}, ended_by={self.ended_by!r}, seed={self.seed}, agent={self.agent!r})"
 
     @property
     def actions(self) -> tuple[int, ...]:

@@ -55,6 +55,10 @@ class PreparedProblem:
         if greedy_cost is not None:
             self.greedy_cost = greedy_cost
 
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        return f"PreparedProblem({self.problem!r}, {self.rules!r})"
+
     def check_has(self, state: _core.State) -> None:
         """Check that a state is of this problem, or of an equal one.
 

@@ -93,6 +93,10 @@ class Reward(ABC):
         self.form = form
         self.baseline = baseline
 
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        return f"{type(self).__name__}(form={self.form!r}, baseline={self.baseline!r})"
+
     @abstractmethod
     def baseline_time(self, problem: PreparedProblem) -> float:
         """How long the baseline of a problem takes.

@@ -35,6 +35,10 @@ class RewardByRunTime(Reward):
         self.failure_speedup = failure_speedup
         self._baselines_s: dict[str, float] = {}
 
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        return f"{type(self).__name__}(form={self.form!r}, baseline={self.baseline!r}, timer={self.timer!r})"
+
     def baseline_time(self, problem: PreparedProblem) -> float:
         """Seconds that the baseline takes; a schedule is measured once a problem.
 

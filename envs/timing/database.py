@@ -127,6 +127,10 @@ class TimingDatabase:
             "env.spec.make() does for an environment"
         )
 
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        return f"TimingDatabase({str(self.path)!r})"
+
     def __enter__(self) -> TimingDatabase:
         return self
 

@@ -67,6 +67,10 @@ class Stopwatch:
         self._store = None if kernels is None else KernelStore(checked_path("kernels", kernels))
         self._own_bench = Bench(len(os.sched_getaffinity(0)) if compilers is None else compilers, self._store)
 
+    def __repr__(self) -> str:
+        """What it is, in a line: of the settings, where it runs."""
+        return f"Stopwatch(threads={self.settings.threads}, cpus={self.settings.cpus}, compilers={self.compilers})"
+
     def __enter__(self) -> Stopwatch:
         return self
 

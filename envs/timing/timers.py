@@ -83,6 +83,10 @@ class RecordingTimer:
         self.stopwatch = Stopwatch(settings) if stopwatch is None else stopwatch
         self._remeasure = remeasure
 
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        return f"RecordingTimer({self._database!r}, {self.stopwatch!r})"
+
     def time(self, problem: SchedulingProblem, schedule: ScheduleLike, *, cost: float | None = None) -> Timing:
         """The timing of a schedule of a problem; see `Stopwatch.time`.
 
@@ -244,6 +248,10 @@ class Replay:
                 self._read(opened, settings, inputs_digest, machine, missing)
         else:
             self._read(database, settings, inputs_digest, machine, missing)
+
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        return f"Replay({str(self._path)!r}, {len(self._results)} results, machine={self._machine!r})"
 
     def _read(
         self,

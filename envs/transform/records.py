@@ -160,6 +160,11 @@ class TransformReplay:
         else:
             self._read(database, machine)
 
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        known = f"{len(self._plans)} plans, {len(self._ways)} ways, machine={self._machine!r}"
+        return f"TransformReplay({self.key.name!r}, {str(self._path)!r}, {known})"
+
     def _read(self, database: TimingDatabase, machine: str | None) -> None:
         check_given(TimingDatabase, database=database)
         check_kind(str, machine=machine)

@@ -117,6 +117,10 @@ class TransformTimer:
         self._process = KeptProcess(memory_bytes=_WORKER_MEMORY, forked=False)
         self._is_closed = False
 
+    def __repr__(self) -> str:
+        """What it is, in a line."""
+        return f"TransformTimer({self.key.name!r}, {self._database!r}, evaluations={self.evaluations})"
+
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             "a TransformTimer has a process, and cannot be copied or pickled; make another, as env.spec.make() does for an "

@@ -293,3 +293,11 @@ def test_decisions_that_are_none_are_refused_in_a_sentence() -> None:
 
     with pytest.raises(InvalidParameter, match=r"decisions\(\) returned None.*return a list"):
         TAG().solve(NoDecisions(SyntheticTree(seed=1)))
+
+
+def test_a_solution_says_in_a_line_what_people_ask_first() -> None:
+    found = BeamSearch(beam_size=2).solve(SyntheticTree())
+    assert repr(found) == (
+        f"SpaceSolution(cost={found.cost!r}, evaluations={found.evaluations}, seconds={round(found.seconds, 3)}, "
+        f"ended_by='finished', seed=0, agent={found.agent!r})"
+    )
