@@ -17,23 +17,28 @@ class EarlierTable:
 
     Args:
         path: of the table.
-        names: all that its first column may come to have.
 
     Attributes:
         path: the same.
 
     Raises:
-        UsageError: the table that is there has others.
         FormatError, OSError: it cannot be read.
     """
 
-    def __init__(self, path: Path, names: Iterable[object]) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self._names = _first_column(path)
+
+    def check_covered(self, names: Iterable[object]) -> None:
+        """Refuse, before it begins, what would come to these names only.
+
+        Raises:
+            UsageError: the table that is there has others.
+        """
         others = self._others(names)
         if others:
             raise click.UsageError(
-                f"{path} has {others}, too, which this would leave out; name all, or write elsewhere."
+                f"{self.path} has {others}, too, which this would leave out; name all, or write elsewhere."
             )
 
     def is_covered(self, names: Iterable[object]) -> bool:

@@ -53,7 +53,8 @@ def cost_model_beams(
     load_weights(weights)
     for name in names:
         check_name(name)
-    earlier = EarlierTable(output, [*names, *_MEANS])
+    earlier = EarlierTable(output)
+    earlier.check_covered([*names, *_MEANS])
     rows, ratios = list[tuple[str, ...]](), list[float]()
     settings = TimingSettings(time_limit_s=4.0, timeout_s=20.0, compile_timeout_s=120.0)
     try:

@@ -38,7 +38,8 @@ def mb2fbs_tables(pipelines: tuple[str, ...], all_pipelines: bool, output: Path 
     earlier = None
     if output is not None:
         check_plot_file(output / "tables.svg")
-        earlier = EarlierTable(output / "tables.csv", chosen)
+        earlier = EarlierTable(output / "tables.csv")
+        earlier.check_covered(chosen)
     cells: list[Cell] = []
     try:
         with steps_bar(len(chosen) * len(mb2fbs.ALGORITHMS)) as on_step:

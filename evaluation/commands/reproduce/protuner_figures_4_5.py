@@ -44,7 +44,8 @@ def protuner_figures_4_5(
     earlier = None
     if output is not None:
         check_plot_file(output / "figures-4-5.svg")
-        earlier = EarlierTable(output / "figures-4-5.csv", chosen)
+        earlier = EarlierTable(output / "figures-4-5.csv")
+        earlier.check_covered(chosen)
     runs: list[EnsembleRun] = []
     try:
         with steps_bar(len(chosen) * len(greedy_trees.GREEDY_TREES) * seeds) as on_step:

@@ -66,7 +66,9 @@ def tag_library_command(
     earlier = None
     if output is not None:
         check_plot_file(output / f"{name}.svg")
-        earlier = EarlierTable(output / f"{name}.csv", sizes)
+        earlier = EarlierTable(output / f"{name}.csv")
+        if not replay:  # which takes no time that could be lost, and says first what is not on record
+            earlier.check_covered(sizes)
     try:
         for n in sizes:
             found, race = _searched(n, space, budgets, seeds, database, replay)
