@@ -102,8 +102,8 @@ _TAKERS = {
 @click.option(
     "--agent",
     type=click.Choice(list(_AGENTS)),
-    help="How to search; docs/agents/ has a page on each. All but autotune go by the cost model, in seconds or "
-    "less.  [default: autotune, or beam if --beam or --passes is given]",
+    help="How to search; docs/agents/ has a page on each. All but autotune go by the cost model, and take seconds "
+    "or less, but mcts half a second a decision.  [default: autotune, or beam if --beam or --passes is given]",
 )
 @click.option("--beam", type=Integer(1), help="Width of the beam, of --agent beam.  [default: 32]")
 @click.option(

@@ -40,6 +40,7 @@ PYBIND11_MODULE(_core, m) {
     bind_search_spaces(m);
     bind_transform_plan(m);
     bind_transform(m);
+    bind_transform_view(m);
     bind_transform_stopwatch(m);
     bind_search(m);
     bind_search_mb2fbs(m);

@@ -73,7 +73,10 @@ void bind_search(py::module_ &m) {
     py::class_<PythonSolution>(m, "Solution", "A complete state that a search found.")
         .def_readonly("state", &PythonSolution::state)
         .def_readonly("cost", &PythonSolution::cost)
-        .def_readonly("actions", &PythonSolution::actions);
+        .def_readonly("actions", &PythonSolution::actions)
+        .def("__repr__", [](const PythonSolution &solution) {
+            return py::str("Solution(cost={}, state={!r})").format(solution.cost, solution.state);
+        });
 
     py::class_<Improvement>(m, "Improvement", "The best cost so far, and what it took to find it.")
         .def_readonly("seconds", &Improvement::seconds)

@@ -40,6 +40,11 @@ void bind_synthetic_tree(py::module_ &m) {
         .def_readonly("path_cost", &Node::path_cost)
         .def(py::self == py::self)
         .def("__hash__", [](const Node &node) { return node.path; })
+        .def("__repr__",
+             [](const Node &node) {
+                 return py::str("SyntheticNode(depth={}, cost={}, path_cost={})")
+                     .format(node.depth, node.cost, node.path_cost);
+             })
         .def(py::pickle([](const Node &n) { return py::make_tuple(n.tree, n.path, n.depth, n.cost, n.path_cost); },
                         [](const py::tuple &pickled) {
                             return Node{pickled[0].cast<uint64_t>(), pickled[1].cast<uint64_t>(),
@@ -84,6 +89,12 @@ void bind_synthetic_tree(py::module_ &m) {
         .def(
             "cost", [](const SyntheticTree &tree, const Node &node) { return tree.cost(node_of(tree, node)); },
             py::arg("state"))
+        .def("__repr__",
+             [](const SyntheticTree &tree) {
+                 const SyntheticTreeOptions &options = tree.options();
+                 return py::str("SyntheticTree(branching={}, depth={}, delta={}, seed={})")
+                     .format(options.branching, options.depth, options.delta, options.seed);
+             })
         .def(py::pickle(
             [](const SyntheticTree &t) {
                 const SyntheticTreeOptions &options = t.options();

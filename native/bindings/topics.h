@@ -15,6 +15,7 @@ void bind_cost(pybind11::module_ &m);
 void bind_state(pybind11::module_ &m);
 void bind_search_spaces(pybind11::module_ &m);
 void bind_transform(pybind11::module_ &m);
+void bind_transform_view(pybind11::module_ &m);
 void bind_search(pybind11::module_ &m);
 void bind_search_mb2fbs(pybind11::module_ &m);
 void bind_search_mcts(pybind11::module_ &m);

@@ -1,4 +1,3 @@
-#include <pybind11/numpy.h>
 #include <pybind11/operators.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -12,7 +11,6 @@
 #include "bindings/values.h"
 #include "problem/error.h"
 #include "transform/counts.h"
-#include "transform/observation.h"
 #include "transform/space.h"
 #include "transform/sub_plan.h"
 
@@ -53,7 +51,7 @@ std::vector<int> lanes_of(const py::object &given) {
         return TransformRules{}.lanes;
     }
     std::vector<int> lanes;
-    if (!py::isinstance<py::sequence>(given)) {
+    if (!py::isinstance<py::sequence>(given) || py::isinstance<py::str>(given)) {
         throw InvalidParameter("lanes=" + std::string(py::repr(given)) + "; give some of (1, 2, 4), or None for all");
     }
     for (const py::handle &lane : given) {
@@ -84,11 +82,11 @@ TransformCost cost_in_python(const py::object &function) {
 }
 
 TransformSpace make_space(const py::object &n, const py::object &rules, const py::object &order,
-                          const py::object &lanes, double context, const py::object &cost) {
+                          const py::object &lanes, const py::object &context, const py::object &cost) {
     return TransformSpace({.n = parameter<int>("n", n),
                            .rules = {named("space", rules, rules_by_name), lanes_of(lanes)},
                            .order = named("order", order, orders_by_name),
-                           .context = context,
+                           .context = parameter<double>("context", context),
                            .cost = cost_in_python(cost)});
 }
 
@@ -103,7 +101,7 @@ py::tuple reduced(const TransformSpace &space) {
 }
 
 TransformSpace restored(const py::tuple &reduced) {
-    return make_space(reduced[0], reduced[1], reduced[2], reduced[3], reduced[4].cast<double>(), py::none());
+    return make_space(reduced[0], reduced[1], reduced[2], reduced[3], reduced[4], py::none());
 }
 
 py::object to_python(const std::optional<Count> &count) {
@@ -113,14 +111,8 @@ py::object to_python(const std::optional<Count> &count) {
     return (py::int_(static_cast<uint64_t>(*count >> 64)) << py::int_(64)) | py::int_(static_cast<uint64_t>(*count));
 }
 
-bool is_of(const TransformState &state, const TransformSpace &space) {
-    const TransformSpace own = state.space();
-    return own.closure().n() == space.closure().n() && own.closure().rules() == space.closure().rules() &&
-           own.tables().model().context() == space.tables().model().context();
-}
-
 const TransformState &checked(const TransformSpace &space, const TransformState &state) {
-    if (!is_of(state, space)) {
+    if (!space.owns(state)) {
         throw InvalidParameter("\"" + state.text() + "\" is a plan of " + std::to_string(state.space().closure().n()) +
                                " elements in another space than this one, of " + std::to_string(space.closure().n()) +
                                "; give a state that comes of this space's root, or of an equal one's");
@@ -162,7 +154,9 @@ double model_cost_of(const TransformSpace &space, int64_t problem, const std::st
     return cost_of_sub_plan(space.tables(), id, *plan).microseconds;
 }
 
-void bind_transform_space(py::module_ &m) {
+}  // namespace
+
+void bind_transform(py::module_ &m) {
     py::class_<TransformState> state(m, "TransformState",
                                      "A plan some of whose problems are open; an immutable value.");
     py::class_<TransformSpace> space(m, "TransformSpace", "Plans of a Fourier transform, as a space to search.");
@@ -259,142 +253,14 @@ void bind_transform_space(py::module_ &m) {
             "cost",
             [](const TransformSpace &space, const TransformState &state) { return space.cost(checked(space, state)); },
             py::arg("state"))
+        .def("__repr__",
+             [](const py::object &space) {
+                 return py::str("TransformSpace({0.n}, space={0.space!r}, order={0.order!r}, lanes={0.lanes}, "
+                                "context={0.context})")
+                     .format(space);
+             })
         .def(py::pickle(&reduced, &restored));
     def_copies(space);
-}
-
-// Arrays of an observation, with the number of states in front if there are several.
-class ObservationArrays {
-public:
-    ObservationArrays(std::optional<py::ssize_t> states, const TransformActions &actions, py::ssize_t rows,
-                      bool estimates)
-        : num_actions_(static_cast<py::ssize_t>(actions.size())), rows_(rows), estimates_(estimates) {
-        const auto zeros = [&]<typename Value>(Value, const char *name, py::ssize_t size) {
-            const std::vector<py::ssize_t> shape = states ? std::vector{*states, size} : std::vector{size};
-            py::array_t<Value> array(shape);
-            std::fill_n(array.mutable_data(), array.size(), Value{});
-            arrays_[name] = array;
-            return array.mutable_data();
-        };
-        problem_ = zeros(float{}, "problem", py::ssize_t{num_problem_columns});
-        steps_ = zeros(float{}, "steps", rows * py::ssize_t{num_step_columns});
-        step_mask_ = zeros(int8_t{}, "step_mask", rows);
-        if (estimates) {
-            estimates_data_ = zeros(float{}, "estimates", num_actions_);
-        }
-        action_mask_ = zeros(int8_t{}, "action_mask", num_actions_);
-    }
-
-    TransformObservation row(size_t i) const {
-        const auto part = [i](auto *data, py::ssize_t size) {
-            return std::span(data + i * static_cast<size_t>(size), static_cast<size_t>(size));
-        };
-        return {.problem = part(problem_, num_problem_columns),
-                .steps = part(steps_, rows_ * py::ssize_t{num_step_columns}),
-                .step_mask = part(step_mask_, rows_),
-                .estimates = part(estimates_data_, estimates_ ? num_actions_ : 0),
-                .action_mask = part(action_mask_, num_actions_)};
-    }
-
-    const py::dict &arrays() const { return arrays_; }
-
-private:
-    py::ssize_t num_actions_, rows_;
-    bool estimates_;
-    py::dict arrays_;
-    float *problem_, *steps_, *estimates_data_ = nullptr;
-    int8_t *step_mask_, *action_mask_;
-};
-
-// What environments see of plans, and what their actions mean.
-struct TransformView {
-    std::vector<TransformSpace> spaces;
-    TransformActions actions;
-    py::ssize_t rows;
-    bool estimates;
-};
-
-TransformView make_view(std::vector<TransformSpace> spaces, bool estimates) {
-    if (spaces.empty()) {
-        throw InvalidParameter("spaces=() has none to look at; give at least one");
-    }
-    int rows = 0;
-    for (const TransformSpace &space : spaces) {
-        if (space.order() != DerivationOrder::First) {
-            throw InvalidParameter("actions are about the first open problem; give spaces of order=\"first\"");
-        }
-        rows = std::max(rows, space.max_depth());
-    }
-    TransformActions actions(spaces);
-    return {std::move(spaces), std::move(actions), rows, estimates};
-}
-
-const TransformState &checked(const TransformView &view, const TransformState &state) {
-    if (std::ranges::none_of(view.spaces, [&](const TransformSpace &space) { return is_of(state, space); })) {
-        throw InvalidParameter("\"" + state.text() + "\" is a plan of " + std::to_string(state.space().closure().n()) +
-                               " elements in none of the spaces that are looked at; give a state of one of them");
-    }
-    return state;
-}
-
-void bind_transform_view(py::module_ &m) {
-    py::class_<TransformView> view(
-        m, "TransformView", "What environments see of plans, and what their actions mean; for one or more spaces.");
-    view.def(py::init(&make_view), py::arg("spaces"), py::kw_only(), py::arg("estimates") = true)
-        .def_property_readonly("actions",
-                               [](const TransformView &view) {
-                                   py::list names;
-                                   for (const TransformStep &step : view.actions.steps()) {
-                                       names.append(to_string(step));
-                                   }
-                                   return py::tuple(names);
-                               })
-        .def_property_readonly("rows", [](const TransformView &view) { return view.rows; })
-        .def(
-            "look",
-            [](const TransformView &view, const TransformState &state) {
-                const ObservationArrays arrays(std::nullopt, view.actions, view.rows, view.estimates);
-                const size_t num_legal = observe(checked(view, state), view.actions, arrays.row(0));
-                return py::make_tuple(arrays.arrays(), num_legal);
-            },
-            py::arg("state"))
-        .def(
-            "look_at_all",
-            [](const TransformView &view, const std::vector<TransformState> &states) {
-                const auto number = static_cast<py::ssize_t>(states.size());
-                const ObservationArrays arrays(number, view.actions, view.rows, view.estimates);
-                py::array_t<int64_t> num_legal(number);
-                for (size_t i = 0; i < states.size(); i++) {
-                    num_legal.mutable_at(static_cast<py::ssize_t>(i)) =
-                        static_cast<int64_t>(observe(checked(view, states[i]), view.actions, arrays.row(i)));
-                }
-                return py::make_tuple(arrays.arrays(), num_legal);
-            },
-            py::arg("states"))
-        .def(
-            "step",
-            [](const TransformView &view, const TransformState &state, int64_t action) {
-                if (checked(view, state).is_complete()) {
-                    throw InvalidParameter("the plan is complete; nothing is left to decide");
-                }
-                const TransformSpace space = state.space();
-                const ProblemId id = open_problem(*state.tree(), 0).problem;
-                const auto taken = view.actions.take(space.closure().choices(id), action);
-                return py::make_tuple(space.apply(state, space.decision(state, taken.choice)), taken.is_legal);
-            },
-            py::arg("state"), py::arg("action"))
-        .def(py::pickle([](const TransformView &pickled) { return py::make_tuple(pickled.spaces, pickled.estimates); },
-                        [](const py::tuple &pickled) {
-                            return make_view(pickled[0].cast<std::vector<TransformSpace>>(), pickled[1].cast<bool>());
-                        }));
-    def_copies(view);
-}
-
-}  // namespace
-
-void bind_transform(py::module_ &m) {
-    bind_transform_space(m);
-    bind_transform_view(m);
 }
 
 }  // namespace halidegym

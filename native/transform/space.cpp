@@ -9,6 +9,12 @@ namespace halidegym {
 TransformSpace::TransformSpace(const TransformSpaceOptions &options)
     : shared_(std::make_shared<const Shared>(options)) {}
 
+bool TransformSpace::owns(const State &state) const {
+    const TransformTables &own = state.tables();
+    return own.closure().n() == closure().n() && own.closure().rules() == closure().rules() &&
+           own.model().context() == tables().model().context();
+}
+
 size_t TransformSpace::max_choices() const {
     size_t most = 0;
     for (ProblemId id = 0; id < closure().num_problems(); id++) {

@@ -102,6 +102,8 @@ public:
     bool has_cost_of_model() const { return !shared_->cost; }
 
     State root() const { return {shared_, shared_->maker.open(closure().whole())}; }
+    // Whether a state is of this space, or of an equal one.
+    bool owns(const State &state) const;
     bool is_complete(const State &state) const { return state.is_complete(); }
     int depth(const State &state) const { return state.tree()->num_decided; }
     int max_depth() const { return tables().max_depth(closure().whole()); }

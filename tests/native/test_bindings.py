@@ -53,3 +53,10 @@ def test_values_say_what_they_are_and_not_where_they_lie() -> None:
     assert repr(weights) == f"Weights({weights_hash(weights)[:12]})"
     shape = _core.ObservationShape(stages=3, edges=2, loops=4, decisions=16)
     assert repr(shape) == "ObservationShape(stages=3, edges=2, loops=4, decisions=16, child_features=False)"
+    found = _core.random_search(space, _core.RandomSearchOptions(), max_evaluations=1).solutions[0]
+    assert repr(found) == f"Solution(cost={found.cost}, state={found.state!r})"
+    tree = _core.SyntheticTree(branching=2, depth=3, delta=1.5, seed=4)
+    assert repr(tree) == "SyntheticTree(branching=2, depth=3, delta=1.5, seed=4)"
+    assert repr(tree.root()) == "SyntheticNode(depth=0, cost=0.0, path_cost=0.0)"
+    transforms = _core.TransformSpace(16, space="wide", order="first", lanes=(1, 2), context=0.5)
+    assert repr(transforms) == "TransformSpace(16, space='wide', order='first', lanes=(1, 2), context=0.5)"

@@ -276,6 +276,8 @@ def test_what_a_cost_raises_arrives() -> None:
         (lambda: TransformSpace(16, lanes=(1, 3)), "lanes must be some of 1, 2 and 4"),
         (lambda: TransformSpace(16, lanes=(2, 4)), "with 1 among them"),
         (lambda: TransformSpace(16, lanes=4), "lanes=4"),  # type: ignore[arg-type]
+        (lambda: TransformSpace(16, lanes="1"), "lanes='1'; give some of "),  # type: ignore[arg-type]
+        (lambda: TransformSpace(16, context="x"), "context='x' is out of range; give a number"),  # type: ignore[arg-type]
         (lambda: TransformSpace(16, context=-1), "context is -1"),
         (lambda: TransformSpace(16, context=float("nan")), "context is"),
         (lambda: TransformSpace(16, cost=3), "cost=3"),  # type: ignore[arg-type]
