@@ -44,7 +44,7 @@ _GENERATED = 10_000
 @click.option("--schedules", type=Integer(8), default=20, show_default=True, help="Schedules a pipeline.")
 @click.option("--threads", type=integers_of(Integer(1)), default="1", show_default=True,
               help="Threads to run on; of several numbers, such as 1,1,2, pipelines take one after another.")  # fmt: skip
-@click.option("--rounds", type=Integer(1), default=7, show_default=True, help="Turns that a schedule takes.")
+@click.option("--rounds", type=click.IntRange(min=1), default=7, show_default=True, help="Turns that a schedule takes.")
 @click.option("--compilers", type=Integer(1), default=2, show_default=True, help="Schedules to compile at once.")
 @click.option("--compile-seconds", type=Number(min=0), default=1.5, show_default=True,
               help="Leave out pipelines whose greedy schedule takes a core longer to compile.")  # fmt: skip
