@@ -226,7 +226,8 @@ class TransformReplay:
         if known is None and self._model is None:
             raise Unrecorded(
                 f"{self._path} has no time of the plan {plan!r} of {self.key.n} elements on the machine "
-                f'{self._machine or "(none)"}. Record it with a TransformTimer, or use missing="cost_model".'
+                f"{self._machine or '(none)'} with lanes={self.key.lanes}. Give the lanes that were recorded, record it "
+                'with a TransformTimer, or use missing="cost_model".'
             )
         return known
 

@@ -97,6 +97,9 @@ def test_what_was_measured_with_narrower_vectors_is_replayed_with_them(tmp_path:
     assert play(gym.make("TransformPlanReplay-v0", **arguments), 0)[-1][1] == reward
     with pytest.raises(InvalidParameter, match=r"machine='elsewhere' measured nothing in .*plans\.sqlite"):
         gym.make("TransformPlanReplay-v0", **arguments, machine="elsewhere")
+    wider = {**arguments, "lanes": (1, 2, 4)}
+    with pytest.raises(Unrecorded, match=r"with lanes=\(1, 2, 4\)\. Give the lanes that were recorded"):
+        play(gym.make("TransformPlanReplay-v0", **wider), 0)
 
 
 @pytest.mark.parametrize(
