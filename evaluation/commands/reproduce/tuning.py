@@ -98,7 +98,6 @@ def tuning(
                 continue
             run = TuningRun(pipeline, *conditions, found.to_json())
             append_run(path, run)
-            known[run.key] = run
         done[pipeline] = found = Tuned.from_json(run.result, str(path))
         steps += [f"{pipeline}\t{s.seconds:.1f}\t{s.measurements}\t{s.speedup:.3f}\t{s.kind}" for s in found.curve]
         rows = [(name, *_cells(tuned, EXPERTS.get(name, math.nan))) for name, tuned in done.items()]
