@@ -1462,18 +1462,20 @@ class GuidanceOptions(_Bound):
 
 @final
 class GuidedSpace:
-    """Schedules of which a policy draws the random decisions; for `mcts`, `rollout_search` and `sgbs`."""
+    """Schedules of which policies draw the random decisions; for `mcts`, `rollout_search` and `sgbs`."""
 
-    def __init__(self, space: Space, policy: Policy | None, options: GuidanceOptions = ...) -> None:
+    def __init__(self, space: Space, policy: Policy | Sequence[Policy] | None, options: GuidanceOptions = ...) -> None:
         """A space in which a policy draws.
 
         Args:
             space: of the schedules.
-            policy: of that space; None to draw a child of cost c with a probability in proportion to c^(-1 / temperature).
+            policy: of that space; several, of which one by lot draws each schedule, and at each node of a tree; None to draw
+                a child of cost c with a probability in proportion to c^(-1 / temperature).
             options: of the draws.
 
         Raises:
-            InvalidParameter: there is a shortlist but no policy.
+            InvalidParameter: a policy is of another problem; there are no policies among several; there is a shortlist but
+                no policy.
         """
 
     def completion_costs(self, expansion: Expansion, actions: Sequence[int], *, seed: int = 0) -> NDArray[np.float64]:

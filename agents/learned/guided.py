@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from halidegym.agents.budget import Budget
-from halidegym.agents.learned.policies import check_policy, load_network
+from halidegym.agents.learned.policies import checked_policies, load_networks
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress
@@ -32,7 +32,8 @@ class GuidedAgent(NativeSearch):
     through the network again. The network runs in C++; PyTorch is not needed.
 
     Attributes:
-        policy: name of a policy of the package, or the path of a file that `halidegym train` wrote.
+        policy: name of a policy of the package, or the path of a file that `halidegym train` wrote; or a sequence of these,
+            of which one, by lot, draws each schedule: what one is blind for, another one may see.
         temperature: of the draws; 1 for the policy's own probabilities, 0 for its favourites.
         shortlist: how many children are read at each decision; 0 for a blind policy.
         shortlist_share: of the schedules that are drawn, how many are from shortlists, and of a tree's nodes; the others
@@ -40,7 +41,7 @@ class GuidedAgent(NativeSearch):
         max_decisions: of a state with more legal decisions, the policy looks at so many, evenly spread.
     """
 
-    policy: str | Path = "default"
+    policy: str | Path | Sequence[str | Path] = "default"
     temperature: float = _DEFAULTS.temperature
     shortlist: int = _DEFAULTS.shortlist
     shortlist_share: float = _DEFAULTS.shortlist_share
@@ -48,12 +49,12 @@ class GuidedAgent(NativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_policy(self.policy)
+        object.__setattr__(self, "policy", checked_policies(self.policy))
         self._guidance(seed=0)
 
     @classmethod
-    def load(cls: type[_Agent], policy: str | Path = "default", **parameters: Any) -> _Agent:
-        """Return an agent with a policy that has been read and found usable.
+    def load(cls: type[_Agent], policy: str | Path | Sequence[str | Path] = "default", **parameters: Any) -> _Agent:
+        """Return an agent with a policy, or several, that have been read and found usable.
 
         Args:
             policy: see the class.
@@ -63,13 +64,13 @@ class GuidedAgent(NativeSearch):
             InvalidParameter: there is no such policy, or a parameter is out of its range.
             FormatError: the file is damaged, of another version, or was trained for other observations.
         """
-        load_network(policy)
+        load_networks(policy)
         return cls(policy=policy, **parameters)
 
     def check_files(self) -> None:
         """See `Agent.check_files`."""
         super().check_files()
-        load_network(self.policy)
+        load_networks(self.policy)
 
     def _other_temperature(self) -> float | None:
         """That half of the schedules are drawn at; None for `temperature`."""
@@ -86,7 +87,7 @@ class GuidedAgent(NativeSearch):
         )
 
     def _plan(self, problem: SchedulingProblem, seed: int, search: Callable[[Space], SearchResult]) -> Plan:
-        load_network(self.policy)  # like the weights of the cost model, before the clock starts
+        load_networks(self.policy)  # like the weights of the cost model, before the clock starts
         return super()._plan(problem, seed, search)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> SearchResult:
@@ -97,7 +98,8 @@ class GuidedAgent(NativeSearch):
     def _guided(self, space: AnySpace, seed: int) -> GuidedSpace:
         if not isinstance(space, Space):
             raise InvalidParameter(f"{self.name} schedules pipelines only; for another search space take a planner")
-        return GuidedSpace(space, Policy(load_network(self.policy), space), self._guidance(seed))
+        policies = [Policy(network, space) for network in load_networks(self.policy)]
+        return GuidedSpace(space, policies, self._guidance(seed))
 
     @abstractmethod
     def _search_guided(

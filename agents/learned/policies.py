@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 
 from halidegym.agents.learned.policy_file import PolicyFile, load_policy_file
@@ -17,14 +18,28 @@ def shipped_policies() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _SHIPPED.glob("*.npz")))
 
 
-def check_policy(policy: object) -> None:
-    """Check what is to be the name or the path of a policy, without reading it.
+def checked_policy(policy: object) -> str | Path:
+    """The name or the path of a policy, without reading it.
 
     Raises:
         InvalidParameter: it is neither text nor a path.
     """
     if not isinstance(policy, str | Path):
         raise InvalidParameter(f"policy={shown(policy)} is no policy: give a name, or the path of a file")
+    return policy
+
+
+def checked_policies(policy: object) -> str | Path | tuple[str | Path, ...]:
+    """The name or the path of a policy, or a tuple of several, without reading any.
+
+    Raises:
+        InvalidParameter: it is neither, or there are none.
+    """
+    if isinstance(policy, str | bytes) or not isinstance(policy, Sequence):
+        return checked_policy(policy)
+    if not policy:
+        raise InvalidParameter(f"policy={shown(policy)} has none: give a name, or the path of a file, or several")
+    return tuple(map(checked_policy, policy))
 
 
 def load_policy(name_or_path: str | Path) -> PolicyFile:
@@ -48,7 +63,17 @@ def load_network(name_or_path: str | Path) -> PolicyNetwork:
     return _network(path, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
-@functools.lru_cache(maxsize=4)
+def load_networks(policy: str | Path | Sequence[str | Path]) -> list[PolicyNetwork]:
+    """Return the network of a policy, or those of several.
+
+    Raises:
+        InvalidParameter, FormatError: see `load_policy`.
+    """
+    given = checked_policies(policy)
+    return [load_network(each) for each in (given if isinstance(given, tuple) else (given,))]
+
+
+@functools.lru_cache(maxsize=16)
 def _network(path: Path, *_status: int) -> PolicyNetwork:
     return load_policy_file(path).network()
 
@@ -59,7 +84,7 @@ def path_of(name_or_path: str | Path) -> Path:
     Raises:
         InvalidParameter: there is neither a policy nor a file of this name.
     """
-    check_policy(name_or_path)
+    checked_policy(name_or_path)
     if isinstance(name_or_path, str) and name_or_path in shipped_policies():
         return _SHIPPED / f"{name_or_path}.npz"
     if not Path(name_or_path).is_file():

@@ -68,6 +68,12 @@ def _guided(kind: type[GuidedAgent], **parameters: str) -> Callable[..., GuidedA
     return lambda policy="default", shortlist=0: kind.load(policy, shortlist=shortlist, **parameters)
 
 
+def _one_or_several(
+    _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
+) -> str | tuple[str, ...] | None:
+    return given[0] if len(given) == 1 else given or None
+
+
 # How to make each agent, from the parameters that it has.
 _AGENTS: Mapping[str, Callable[..., NativeSearch | Autotune]] = {
     "autotune": Autotune,
@@ -113,7 +119,10 @@ _TAKERS = {
 )
 @click.option(
     "--policy",
-    help=f"Name or file of the policy, of --agent {', '.join(_GUIDED)} (docs/training/).  [default: default]",
+    multiple=True,
+    callback=_one_or_several,
+    help=f"Name or file of the policy, of --agent {', '.join(_GUIDED)} (docs/training/); repeatable: of several, one by "
+    "lot draws each schedule.  [default: default]",
 )
 @click.option(
     "--shortlist",
@@ -205,7 +214,7 @@ def schedule(
     target: str,
     parallelism: int | None,
     details: Details,
-    **parameters: int | str | None,
+    **parameters: int | str | tuple[str, ...] | None,
 ) -> None:
     """Find a schedule for a PIPELINE and print it.
 
@@ -327,7 +336,7 @@ def _check_takers(name: str, **parameters: object) -> None:
             raise click.UsageError(f"--agent {name} has no --{parameter}; leave it out, or search by --agent {takers}.")
 
 
-def _agent(name: str, top: int, **parameters: int | str | None) -> NativeSearch | Autotune:
+def _agent(name: str, top: int, **parameters: int | str | tuple[str, ...] | None) -> NativeSearch | Autotune:
     given = {parameter: value for parameter, value in parameters.items() if value is not None}
     if name == "autotune":
         given["finalists"] = max(top, Autotune.finalists)

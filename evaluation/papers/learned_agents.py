@@ -133,6 +133,24 @@ def learned(policy: str | Path) -> dict[str, Entrant]:
     }
 
 
+def together(policies: Sequence[str | Path]) -> dict[str, Entrant]:
+    """The entrants to which several policies draw together, by the names to show."""
+    draws = PolicyAgent(policy=policies)
+    replay = GuidedReplay(policy=policies)
+    return {
+        "policies by lot, blind, best of 64": Entrant(draws),
+        "policies by lot, shortlist 16, best of 64": Entrant(dataclasses.replace(draws, shortlist=16)),
+        "policies by lot, blind, half at 0.4, best of 64": Entrant(dataclasses.replace(draws, other_temperature=0.4)),
+        "policies by lot, shortlist 12 in three of four, best of 64": Entrant(
+            dataclasses.replace(draws, shortlist=12, shortlist_share=0.75)
+        ),
+        **{
+            f"guided replay by lot, {n} schedules": Entrant(dataclasses.replace(replay, schedules=n)) for n in (64, 256)
+        },
+        **{f"guided replay by lot, {n:,} evaluations": Entrant(replay, evaluations=n) for n in EVALUATIONS[1:]},
+    }
+
+
 def compare(
     pipelines: Iterable[str],
     entrants: Mapping[str, Entrant],
@@ -158,7 +176,7 @@ def compare(
         beam_seconds = float("nan")
         for name, entrant in entrants.items():
             on_step(f"{pipeline}, {name}")
-            policy = str(entrant.agent.policy) if isinstance(entrant.agent, GuidedAgent) else ""
+            policy = _name_of_policy(entrant.agent)
             wanted = list(seeds if entrant.has_seeds else seeds[:1])
             missing = [seed for seed in wanted if (pipeline, name, policy, seed) not in done]
             seconds = None if entrant.beam_times is None else entrant.beam_times * beam_seconds
@@ -166,6 +184,12 @@ def compare(
             yield from made
             if name == BEAM:
                 beam_seconds = (made or [done[pipeline, name, policy, wanted[0]]])[0].seconds
+
+
+def _name_of_policy(agent: Agent) -> str:
+    if not isinstance(agent, GuidedAgent):
+        return ""
+    return ", ".join(map(str, agent.policy)) if isinstance(agent.policy, tuple) else str(agent.policy)
 
 
 def _runs(

@@ -2,6 +2,12 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
 #include "bindings/expansion.h"
 #include "bindings/planners.h"
 #include "bindings/topics.h"
@@ -28,6 +34,19 @@ PythonResult run_sgbs(const py::object &space, const SgbsOptions &options, const
             return SimulationGuidedBeam<S>(searched, options, budget).run();
         },
         [](const auto &result) { return result_to_python(result); });
+}
+
+// By one policy, by several, or by the cost model.
+using GivenPolicies = std::variant<std::shared_ptr<const Policy>, std::vector<std::shared_ptr<const Policy>>>;
+
+GuidedSchedules guided_schedules(SpaceRef space, const GivenPolicies &given, const GuidanceOptions &options) {
+    if (const auto *one = std::get_if<std::shared_ptr<const Policy>>(&given)) {
+        return {std::move(space), *one ? GuidedSchedules::Policies{*one} : GuidedSchedules::Policies(), options};
+    }
+    const auto &several = std::get<GuidedSchedules::Policies>(given);
+    require(!several.empty() && std::ranges::find(several, nullptr) == several.end(),
+            "several policies are none, or have a None among them; give at least one, or None for the cost model");
+    return {std::move(space), several, options};
 }
 
 // By a space of its own, as what is remembered of states belongs to one thread.
@@ -63,8 +82,8 @@ void bind_search_guided(py::module_ &m) {
         .add("memory", &GuidanceOptions::memory)
         .add("seed", &GuidanceOptions::seed);
     py::class_<GuidedSchedules>(m, "GuidedSpace", "Schedules of which a policy draws the random decisions.")
-        .def(py::init<SpaceRef, std::shared_ptr<const Policy>, const GuidanceOptions &>(), py::arg("space").none(false),
-             py::arg("policy"), options_argument<GuidanceOptions>())
+        .def(py::init(&guided_schedules), py::arg("space").none(false), py::arg("policy"),
+             options_argument<GuidanceOptions>())
         .def("completion_costs", &completion_costs_of, py::arg("expansion"), py::arg("actions"), py::kw_only(),
              py::arg("seed") = 0);
 

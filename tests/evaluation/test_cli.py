@@ -102,13 +102,14 @@ def test_suites_writes_the_records(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         (["--agent", "policy"], PolicyAgent()),
         (["--agent", "guided", "--policy", "default"], PolicyGuidedMCTS()),
         (["--agent", "guided-replay", "--shortlist", "4"], GuidedReplay(shortlist=4)),
+        (["--agent", "policy", "--policy", "default", "--policy", "seed-1"], PolicyAgent(policy=("default", "seed-1"))),
         (["--agent", "puct"], PolicyGuidedMCTS(selection="puct")),
         (["--agent", "gumbel"], PolicyGuidedMCTS(root="gumbel")),
         (["--agent", "sgbs"], SGBS()),
         (["--beam", "4"], BeamSearch(beam_size=4)),
         (["--beam", "2", "--passes", "2"], BeamSearch(beam_size=2, passes=2)),
     ],
-    ids=["greedy", "policy", "guided", "shortlist", "puct", "gumbel", "sgbs", "beam", "two passes"],
+    ids=["greedy", "policy", "guided", "shortlist", "several policies", "puct", "gumbel", "sgbs", "beam", "two passes"],
 )
 def test_schedule_prints_the_source(arguments: list[str], agent: Agent) -> None:
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=4)

@@ -117,4 +117,9 @@ def test_a_policy_is_of_one_problem() -> None:
     policy = c.Policy(load_network("default"), one)
     with pytest.raises(_core.InvalidParameter, match="made for another problem"):
         c.GuidedSpace(other, policy)
+    with pytest.raises(_core.InvalidParameter, match="made for another problem"):
+        c.GuidedSpace(one, [policy, c.Policy(load_network("default"), other)])
+    for none in ([], [policy, None]):
+        with pytest.raises(_core.InvalidParameter, match="give at least one"):
+            c.GuidedSpace(one, none)
     c.GuidedSpace(space("toy_stencils"), policy)

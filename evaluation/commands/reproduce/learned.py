@@ -22,6 +22,7 @@ from halidegym.evaluation.papers.learned_agents import (
     learned,
     read_runs,
     searches,
+    together,
 )
 from halidegym.evaluation.papers.learned_report import (
     HEADER,
@@ -39,7 +40,8 @@ from halidegym.evaluation.papers.mb2fbs import PAPER
 @click.command("learned")
 @click.argument("pipelines", metavar="[PIPELINE]...", nargs=-1)
 @click.option("--policy", "policies", multiple=True, default=("default",), show_default=True,
-              help="Name of a policy of the package, or the path of its file; repeatable, one a training seed.")  # fmt: skip
+              help="Name of a policy of the package, or the path of its file; repeatable, one a training seed. Several also "
+              "draw together, one by lot for each schedule.")  # fmt: skip
 @click.option("--agent", "agents", multiple=True, help="Only agents whose name contains this; repeatable.")
 @click.option("--generated", type=Integer(0), default=0, show_default=True,
               help="So many pipelines of random-validation-v1 (or of --split) instead of the papers'.")  # fmt: skip
@@ -69,6 +71,8 @@ def learned_command(
         check_name(pipeline)
     chosen = pipelines or (tuple(name_of(split, i) for i in range(generated)) if generated else tuple(PAPER))
     fields = [searches(), *(learned(policy) for policy in policies)]
+    if len(policies) > 1:
+        fields.append(together(policies))
     names = list(dict.fromkeys(itertools.chain(*fields)))
     for part in agents:
         if not any(part in name for name in names):

@@ -51,6 +51,28 @@ std::vector<float> cumulative(std::span<const float> logits, double temperature)
     return sums;
 }
 
+// Of decisions at temperature 1; -infinity for those that are not acceptable.
+std::vector<double> log_probabilities(std::span<const float> logits) {
+    std::vector<double> logs(logits.begin(), logits.end());
+    const float highest = logits.empty() ? 0 : *std::ranges::max_element(logits);
+    if (std::isinf(highest)) {
+        return logs;
+    }
+    double sum = 0;
+    for (size_t i = 0; i < logs.size(); i++) {
+        logs[i] = logits[i] - highest;
+        sum += std::exp(logs[i]);
+    }
+    for (double &log : logs) {
+        log -= std::log(sum);
+    }
+    return logs;
+}
+
+double log_of_sum(double log, double other) {
+    return std::max(log, other) + std::log1p(std::exp(-std::abs(log - other)));
+}
+
 size_t place_in(std::span<const float> sums, double number) {
     const auto found = std::ranges::upper_bound(sums, static_cast<float>(number));
     return std::min(static_cast<size_t>(found - sums.begin()), sums.size() - 1);
@@ -71,18 +93,21 @@ void check(const GuidanceOptions &options) {
     require_at_least("memory", options.memory, 0);
 }
 
-GuidedSchedules::GuidedSchedules(SpaceRef space, std::shared_ptr<const Policy> policy, const GuidanceOptions &options)
-    : ScheduleSpace(space), space_(space), policy_(std::move(policy)), options_(options),
-      temperature_(options.temperature), reader_(std::move(space)) {
+GuidedSchedules::GuidedSchedules(SpaceRef space, Policies policies, const GuidanceOptions &options)
+    : ScheduleSpace(space), space_(space), policies_(std::move(policies)), options_(options),
+      temperature_(options.temperature), reader_(std::move(space)), opinions_(std::max<size_t>(policies_.size(), 1)) {
     check(options_);
-    require(!policy_ || policy_->problem() == space_->problem ||
-                identity_bytes(*policy_->problem()) == identity_bytes(*space_->problem),
-            "the policy was made for another problem than that of the space; make one for it");
-    require(policy_ || options_.shortlist == 0, "shortlist is given without a policy; give one, or leave it out");
+    for (const auto &policy : policies_) {
+        require(policy->problem() == space_->problem ||
+                    identity_bytes(*policy->problem()) == identity_bytes(*space_->problem),
+                "the policy was made for another problem than that of the space; make one for it");
+    }
+    require(!policies_.empty() || options_.shortlist == 0,
+            "shortlist is given without a policy; give one, or leave it out");
 }
 
 GuidedSchedules::GuidedSchedules(const GuidedSchedules &other)
-    : GuidedSchedules(other.space_, other.policy_, other.options_) {}
+    : GuidedSchedules(other.space_, other.policies_, other.options_) {}
 
 size_t GuidedSchedules::place(const Distribution &distribution, double number) const {
     return temperature_ == options_.temperature ? place_in(distribution.cumulative, number)
@@ -96,27 +121,29 @@ int64_t GuidedSchedules::Opinion::bytes() const {
 }
 
 std::vector<Preference<Decision>> GuidedSchedules::preferences(const State &state) {
-    const Opinion &known = opinion(state, state.decisions_made());
-    const auto &[decisions, logits, _] = known.blind;
+    const auto path = state.decisions_made();
+    const double log_share = -std::log(static_cast<double>(opinions_.size()));
     std::vector<Preference<Decision>> preferences;
-    double sum = 0;
-    for (size_t i = 0; i < decisions.size(); i++) {
-        if (!std::isinf(logits[i])) {
-            const double logit = logits[i] - *std::ranges::max_element(logits);
-            preferences.push_back({decisions[i], logit});
-            sum += std::exp(logit);
+    for (size_t policy = 0; policy < opinions_.size(); policy++) {
+        const Distribution &blind = opinion(policy, state, path).blind;  // of the same decisions for all
+        const std::vector<double> logs = log_probabilities(blind.logits);
+        for (size_t i = 0; i < logs.size(); i++) {
+            const double log = logs[i] + log_share;
+            if (policy == 0) {
+                preferences.push_back({blind.decisions[i], log});
+            } else {
+                preferences[i].log_probability = log_of_sum(preferences[i].log_probability, log);
+            }
         }
     }
-    for (auto &preference : preferences) {
-        preference.log_probability -= std::log(sum);
-    }
+    std::erase_if(preferences, [](const auto &preference) { return std::isinf(preference.log_probability); });
     std::ranges::stable_sort(preferences, std::greater<>(), &Preference<Decision>::log_probability);
     return preferences;
 }
 
 const GuidedSchedules::Distribution &GuidedSchedules::distribution(const State &state) {
     const auto path = state.decisions_made();
-    Opinion &known = opinion(state, path);
+    Opinion &known = opinion(drawing_, state, path);
     if (!reads_children_ || known.blind.decisions.empty()) {
         return known.blind;
     }
@@ -128,29 +155,31 @@ const GuidedSchedules::Distribution &GuidedSchedules::distribution(const State &
     return *known.shortlisted;
 }
 
-GuidedSchedules::Opinion &GuidedSchedules::opinion(const State &state, const std::vector<Decision> &path) {
-    if (const auto known = opinions_.find(path); known != opinions_.end()) {
+GuidedSchedules::Opinion &GuidedSchedules::opinion(size_t policy, const State &state,
+                                                   const std::vector<Decision> &path) {
+    Opinions &opinions = opinions_[policy];
+    if (const auto known = opinions.find(path); known != opinions.end()) {
         return known->second;
     }
     if (bytes_ > options_.memory) {
-        opinions_.clear();
+        std::ranges::for_each(opinions_, &Opinions::clear);
         bytes_ = 0;
     }
-    Opinion formed = form_opinion(state);
+    Opinion formed = form_opinion(policy, state);
     bytes_ += formed.bytes() + static_cast<int64_t>(path.size() * sizeof(Decision));
-    return opinions_.emplace(path, std::move(formed)).first->second;
+    return opinions.emplace(path, std::move(formed)).first->second;
 }
 
-GuidedSchedules::Opinion GuidedSchedules::form_opinion(const State &state) {
+GuidedSchedules::Opinion GuidedSchedules::form_opinion(size_t policy, const State &state) {
     Expansion expansion = children_to_rate(state);
     Opinion opinion;
     const auto decisions = expansion.decisions();
     if (decisions.size() <= 1) {
         opinion.blind.decisions.assign(decisions.begin(), decisions.end());
         opinion.blind.logits.resize(decisions.size());
-    } else if (policy_) {
+    } else if (!policies_.empty()) {
         opinion.blind.decisions = evenly_spread(decisions, static_cast<size_t>(options_.max_decisions));
-        const auto logits = policy_->blind_logits(expansion, opinion.blind.decisions, scratch_);
+        const auto logits = policies_[policy]->blind_logits(expansion, opinion.blind.decisions, scratch_);
         opinion.blind.logits.assign(logits.begin(), logits.end());
         costs_.forwards++;
     } else {
@@ -183,7 +212,7 @@ GuidedSchedules::Distribution GuidedSchedules::read_shortlist(const State &state
     Expansion expansion = unlisted_children_to_rate(state);
     const ChildRows children = reader_.read(expansion, listed.decisions, 1.0);
     costs_.evaluations += static_cast<int64_t>(listed.decisions.size());
-    const auto judged = policy_->child_logits(expansion, listed.decisions, children, scratch_);
+    const auto judged = policies_[drawing_]->child_logits(expansion, listed.decisions, children, scratch_);
     costs_.forwards++;
     listed.logits.assign(judged.begin(), judged.end());
     for (size_t i = 0; i < listed.logits.size(); i++) {

@@ -32,17 +32,23 @@ struct GuidanceOptions {
 // Throws InvalidParameter if a parameter is out of its range.
 void check(const GuidanceOptions &options);
 
-// Schedules of which a policy draws the random decisions, so that it guides every planner that draws any. Without a
-// policy it is the cost model: a child of cost c is drawn with a probability in proportion to c^(-1 / temperature).
-// What is thought of a state is remembered: if it is met again, it is neither put through the network nor are its
-// children evaluated again. It does not depend on what was asked before.
+// Schedules of which a policy draws the random decisions, so that it guides every planner that draws any. Of several
+// policies, one that is drawn itself draws all decisions of a simulation, or at a node of a tree: what one of them is
+// blind for, another one may see. Without a policy it is the cost model: a child of cost c is drawn with a probability
+// in proportion to c^(-1 / temperature). What is thought of a state is remembered: if it is met again, it is neither
+// put through the network nor are its children evaluated again. It does not depend on what was asked before.
 class GuidedSchedules : public ScheduleSpace {
 public:
-    GuidedSchedules(SpaceRef space, std::shared_ptr<const Policy> policy, const GuidanceOptions &options);
+    using Policies = std::vector<std::shared_ptr<const Policy>>;
+
+    GuidedSchedules(SpaceRef space, Policies policies, const GuidanceOptions &options);
     GuidedSchedules(const GuidedSchedules &other);
 
     template <typename Random>
     void choose_how_to_draw(Random &random) {
+        if (policies_.size() > 1) {
+            drawing_ = static_cast<size_t>(uniform_below(random, policies_.size()));
+        }
         reads_children_ =
             options_.shortlist > 0 && (options_.shortlist_share >= 1 || draw_bool(random, options_.shortlist_share));
         if (options_.other_temperature) {
@@ -62,7 +68,7 @@ public:
         return drawn_from.decisions[place(drawn_from, draw_unit(random))];
     }
 
-    // Of the blind policy, whatever the temperature.
+    // Of the blind policy, whatever the temperature; of several, the mean of their probabilities.
     std::vector<Preference<Decision>> preferences(const State &state);
 
     DrawCosts take_draw_costs() { return std::exchange(costs_, {}); }
@@ -88,21 +94,26 @@ private:
     };
 
     const Distribution &distribution(const State &state);
-    Opinion &opinion(const State &state, const std::vector<Decision> &path);
-    Opinion form_opinion(const State &state);
+    // That one of the policies has.
+    Opinion &opinion(size_t policy, const State &state, const std::vector<Decision> &path);
+    Opinion form_opinion(size_t policy, const State &state);
     std::vector<float> logits_by_cost(Expansion &expansion);
     Distribution read_shortlist(const State &state, const Opinion &opinion, uint64_t seed);
     // Of the decision that a number in [0, 1) stands for.
     size_t place(const Distribution &distribution, double number) const;
 
+    // By the decisions that led to the state.
+    using Opinions = std::unordered_map<std::vector<Decision>, Opinion, HashOfPath>;
+
     SpaceRef space_;
-    std::shared_ptr<const Policy> policy_;
+    Policies policies_;  // none: the cost model
     GuidanceOptions options_;
-    bool reads_children_ = false;  // of a shortlist, in the draws at hand
+    size_t drawing_ = 0;           // the policy, in the draws at hand
+    bool reads_children_ = false;  // of a shortlist, in these
     double temperature_;           // of these
     Policy::Scratch scratch_;
     ChildReader reader_;
-    std::unordered_map<std::vector<Decision>, Opinion, HashOfPath> opinions_;  // by the decisions that led to the state
+    std::vector<Opinions> opinions_;  // of each policy
     int64_t bytes_ = 0;
     DrawCosts costs_;
 };

@@ -31,24 +31,31 @@ from halidegym.native._core import (
     Policy,
     RolloutSearchOptions,
     SearchExhausted,
+    SgbsOptions,
+    State,
     SyntheticTree,
     rollout_search,
+    sgbs,
 )
 from oracle.builder_problem import SSE_AVX2
 
 torch = pytest.importorskip("torch")
 
 
-@pytest.fixture(scope="module")
-def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def untrained(folder: Path, seed: int) -> Path:
     """A network as it is before any training."""
     from halidegym.training.networks.export import policy_file
     from halidegym.training.networks.network import PolicyNetwork
 
-    torch.manual_seed(0)
-    path = tmp_path_factory.mktemp("policy") / "untrained.npz"
+    torch.manual_seed(seed)
+    path = folder / "untrained.npz"
     policy_file(PolicyNetwork()).save(path)
     return path
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return untrained(tmp_path_factory.mktemp("policy"), seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -65,19 +72,27 @@ def harris() -> SchedulingProblem:
 
 
 @pytest.fixture(
-    params=["policy", "temperatures", "shortlist", "replay", "mcts", "puct", "gumbel", "sgbs", "sgbs shortlist"]
-)
+    params=[
+        "policy", "temperatures", "shortlist", "several", "replay", "several replay", "mcts", "puct", "several puct",
+        "gumbel", "sgbs", "sgbs shortlist", "several sgbs",
+    ]
+)  # fmt: skip
 def agent(request: pytest.FixtureRequest, policy: Path) -> GuidedAgent:
+    several = (policy, "default")
     agents: dict[str, GuidedAgent] = {
         "policy": PolicyAgent(policy=policy, samples=20),
         "temperatures": PolicyAgent(policy=policy, samples=20, other_temperature=0.25),
         "shortlist": PolicyAgent(policy=policy, samples=20, shortlist=4),
+        "several": PolicyAgent(policy=several, samples=20, shortlist=4, shortlist_share=0.5),
         "replay": GuidedReplay(policy=policy, schedules=60),
+        "several replay": GuidedReplay(policy=several, schedules=60),
         "mcts": PolicyGuidedMCTS(policy=policy, evaluations=150),
         "puct": PolicyGuidedMCTS(policy=policy, evaluations=150, selection="puct"),
+        "several puct": PolicyGuidedMCTS(policy=several, evaluations=150, selection="puct"),
         "gumbel": PolicyGuidedMCTS(policy=policy, evaluations=150, root="gumbel"),
         "sgbs": SGBS(policy=policy, passes=1),
         "sgbs shortlist": SGBS(policy=policy, passes=1, shortlist=4),
+        "several sgbs": SGBS(policy=several, passes=1),
     }
     return agents[str(request.param)]
 
@@ -151,11 +166,14 @@ def test_no_schedule_is_rated_twice_and_the_search_ends_when_none_is_new(agent: 
 
 def test_what_is_remembered_changes_nothing_but_the_forwards(policy: Path, harris: SchedulingProblem) -> None:
     space = Rules().space(harris)
-    for shortlist, other in ((0, None), (4, None), (0, 0.25), (4, 0.25)):
+    one, other_policy = (Policy(load_network(name), space) for name in (policy, "default"))
+    for of, shortlist, other in (
+        (one, 0, None), (one, 4, None), (one, 0, 0.25), (one, 4, 0.25), ([one, other_policy], 4, 0.25),
+    ):  # fmt: skip
         found = []
         for memory in (0, 1 << 30):
             options = GuidanceOptions(shortlist=shortlist, memory=memory, other_temperature=other)
-            guided = GuidedSpace(space, Policy(load_network(policy), space), options)
+            guided = GuidedSpace(space, of, options)
             found.append(rollout_search(guided, RolloutSearchOptions(rollouts=30, deviations=2.0)))
         forgetful, mindful = found
         assert [s.actions for s in forgetful.solutions] == [s.actions for s in mindful.solutions]
@@ -183,6 +201,46 @@ def test_decisions_are_drawn_with_the_policy_s_probabilities(policy: Path, blur:
         frequencies = np.array([drawn[i] / draws for i in range(len(logits))])
         # Five standard deviations.
         assert np.all(abs(frequencies - expected) <= 5 * np.sqrt(expected / draws) + 1e-3)
+
+
+def test_several_policies_draw_by_lot_whole_schedules(policy: Path, blur: SchedulingProblem) -> None:
+    """At a temperature of 0 each has one schedule only."""
+    several = (policy, "default")
+    own = [PolicyAgent(policy=each, samples=1, temperature=0).plan(blur).actions for each in several]
+    assert own[0] != own[1]
+    agent = PolicyAgent(policy=several, samples=1, temperature=0)
+    drawn = Counter(agent.plan(blur, seed=seed).actions for seed in range(200))
+    assert set(drawn) == set(own)
+    assert min(drawn.values()) >= 65  # five standard deviations below a half
+
+
+def test_several_policies_prefer_by_the_mean_of_their_probabilities(policy: Path, tmp_path: Path) -> None:
+    """Where one step is left, a simulation-guided beam rates what is likeliest by it, and what one of them likes most."""
+    space = Rules().space(toys.problem("toy_pointwise"))
+    several = [Policy(load_network(path), space) for path in (policy, untrained(tmp_path, seed=4))]
+    state = space.initial_state()
+    while len(state.expand()) == 1:
+        state = state.expand().child(0)
+    expansion = state.expand()
+    costs = np.array([_completed(expansion.child(action)).cost() for action in range(len(expansion))])
+    logits = np.array([each.blind_logits(expansion) for each in several], np.float64)
+    shares = np.exp(logits - logits.max(1, keepdims=True))
+    likeliest = np.argsort(-(shares / shares.sum(1, keepdims=True)).mean(0), kind="stable")
+    favourites = costs[logits.argmax(1)]
+    reached = []
+    for children in range(1, len(expansion) + 1):
+        options = SgbsOptions(beam_size=1, children=children, sampled=False, passes=1)
+        cost = sgbs(GuidedSpace(space, several, GuidanceOptions(temperature=0)), options).solutions[0].cost
+        assert cost in np.minimum(costs[likeliest[:children]].min(), favourites)
+        reached.append(cost)
+    assert len(set(reached)) > 4  # whatever is likeliest is not the cheapest
+
+
+def _completed(state: State) -> State:
+    while not state.is_complete:
+        (only,) = range(len(state.expand()))
+        state = state.expand().child(only)
+    return state
 
 
 def test_replay_finds_what_is_close_to_the_best(policy: Path, harris: SchedulingProblem) -> None:
@@ -311,8 +369,20 @@ def test_what_is_no_name_and_no_path_is_no_policy() -> None:
             PolicyAgent(policy=policy)  # type: ignore[arg-type]
         with pytest.raises(InvalidParameter, match="is no policy: give a name"):
             GuidedReplay.load(policy)  # type: ignore[arg-type]
+    for several, message in ([], "has none"), (["default", None], "None is no policy"), ([["default"]], "is no policy"):
+        with pytest.raises(InvalidParameter, match=message):
+            PolicyAgent(policy=several)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match="no policy 'nonsense'"):
+        PolicyAgent.load(["default", "nonsense"])
     with pytest.raises(InvalidParameter, match="free_schedules=0"):
         GuidedReplay(free_schedules=0)
+
+
+def test_several_policies_are_a_value() -> None:
+    agent = PolicyAgent(policy=["default", "seed-1"], samples=2)
+    assert agent == PolicyAgent(policy=("default", "seed-1"), samples=2)
+    assert "policy=('default', 'seed-1')" in repr(agent)
+    assert hash(agent) == hash(dataclasses.replace(agent))
 
 
 def test_it_draws_until_there_is_a_schedule(policy: Path, harris: SchedulingProblem) -> None:

@@ -25,6 +25,7 @@ from halidegym.evaluation.papers.learned_agents import (
     learned,
     read_runs,
     searches,
+    together,
 )
 from halidegym.evaluation.papers.learned_report import (
     HEADER,
@@ -188,6 +189,13 @@ def test_policies_in_files_of_one_name_are_two(tmp_path: Path) -> None:
     assert [run.policy for run in runs] == ["", str(tmp_path / "a/policy.npz"), str(tmp_path / "b/policy.npz")]
 
 
+def test_several_policies_that_draw_together_are_one() -> None:
+    entrants = {BEAM: Entrant(BeamSearch(beam_size=2, passes=1))}
+    entrants |= {name: found for name, found in together(["default", "seed-1"]).items() if "best of 64" in name}
+    runs = list(compare(["toy_pointwise"], entrants, seeds=(0,)))
+    assert [run.policy for run in runs] == ["", *["default, seed-1"] * 4]
+
+
 def test_the_beam_s_time_is_what_others_get() -> None:
     entrants = {
         BEAM: Entrant(BeamSearch(beam_size=2, passes=1)),
@@ -199,6 +207,6 @@ def test_the_beam_s_time_is_what_others_get() -> None:
 
 
 def test_entrants_have_names_of_their_own() -> None:
-    names = [*searches(), *learned("default")]
+    names = [*searches(), *learned("default"), *together(["default", "seed-1"])]
     assert len(names) == len(set(names))
     assert names[0] == BEAM
