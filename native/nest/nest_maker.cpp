@@ -40,7 +40,7 @@ RegionsRef Workbench::regions(const Problem &problem, const Stage &stage, const 
         regions_.push_back(std::make_unique<Regions>(problem, stage, own, loops));
     }
     Regions &regions = *regions_[used_regions_++];
-    regions.reuse(problem, stage, own, loops);
+    regions.reuse(problem, stage, own, loops, records_);
     return borrowed<const Regions>(&regions);
 }
 

@@ -53,11 +53,13 @@ public:
     void clear() {
         used_levels_ = 0;
         used_regions_ = 0;
+        records_.take_back_all();
     }
 
 private:
     std::vector<std::unique_ptr<Level>> levels_;
     std::vector<std::unique_ptr<Regions>> regions_;
+    BoundRecords records_;  // of these
     size_t used_levels_ = 0;
     size_t used_regions_ = 0;
 };

@@ -125,10 +125,9 @@ Regions::Regions(const Problem &problem, const Stage &stage, const Bound &own, s
 }
 
 Regions::~Regions() {
-    for (Derived *list : {derived_.load(std::memory_order_relaxed), spare_}) {
-        while (list != nullptr) {
-            delete std::exchange(list, list->next);
-        }
+    Derived *list = derived_.load(std::memory_order_relaxed);
+    while (list != nullptr) {
+        delete std::exchange(list, list->next);
     }
 }
 
@@ -136,63 +135,43 @@ void Regions::set_own(const Stage &stage, const Bound &own, std::span<const Span
     upstream_ = stage.upstream;
     own_ = own;
     std::copy(loops.begin(), loops.end(), own_.mutable_loops(stage.index).begin());
-    own_node_ = stage.node;
     bounds_[static_cast<size_t>(stage.node)].store(&own_, std::memory_order_release);
 }
 
-void Regions::reuse(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops) {
-    const auto forget = [&](int node) { bounds_[static_cast<size_t>(node)].store(nullptr, std::memory_order_relaxed); };
-    Derived *list = derived_.load(std::memory_order_relaxed);
-    while (list != nullptr) {
-        forget(list->node);
-        Derived *next = list->next;
-        list->next = std::exchange(spare_, list);
-        list = next;
-    }
-    derived_.store(nullptr, std::memory_order_relaxed);
-    is_reused_ = true;
-    forget(own_node_);
+void Regions::reuse(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops,
+                    BoundRecords &records) {
+    records_ = &records;
     problem_ = &problem;  // the one before may be gone
     if (bounds_.size() < problem.nodes.size()) {
         bounds_ = KnownBounds(problem.nodes.size());
+    } else {
+        for (KnownBound &known : bounds_) {
+            known.store(nullptr, std::memory_order_relaxed);
+        }
     }
     stage_ = stage.id;
     set_own(stage, own, loops);
 }
 
 const Bound &Regions::derived(int node) const {
-    if (is_reused_) {
-        return add(node);
+    const Node &func = problem_->nodes[static_cast<size_t>(node)];
+    KnownBound &place = bounds_[static_cast<size_t>(node)];
+    if (records_ != nullptr) {
+        Bound &bound = records_->take(func);
+        derive_into(bound, node);
+        place.store(&bound, std::memory_order_relaxed);
+        return bound;
     }
-    auto made = std::make_unique<Derived>(Derived{nullptr, node, Bound(problem_->nodes[static_cast<size_t>(node)])});
+    auto made = std::make_unique<Derived>(Derived{nullptr, Bound(func)});
     derive_into(made->bound, node);
     const Bound *expected = nullptr;
-    if (!bounds_[static_cast<size_t>(node)].compare_exchange_strong(expected, &made->bound,
-                                                                    std::memory_order_acq_rel)) {
+    if (!place.compare_exchange_strong(expected, &made->bound, std::memory_order_acq_rel)) {
         return *expected;  // another thread was faster; both computed the same
     }
     made->next = derived_.load(std::memory_order_relaxed);
     while (!derived_.compare_exchange_weak(made->next, made.get(), std::memory_order_acq_rel)) {
     }
     return made.release()->bound;
-}
-
-// The same without other threads.
-Bound &Regions::add(int node) const {
-    const Node &func = problem_->nodes[static_cast<size_t>(node)];
-    Derived *made = spare_;
-    if (made != nullptr) {
-        spare_ = made->next;
-        made->bound.become(func);
-    } else {
-        made = new Derived{nullptr, node, Bound(func)};
-    }
-    made->node = node;
-    made->next = derived_.load(std::memory_order_relaxed);
-    derived_.store(made, std::memory_order_relaxed);
-    derive_into(made->bound, node);
-    bounds_[static_cast<size_t>(node)].store(&made->bound, std::memory_order_relaxed);
-    return made->bound;
 }
 
 void Regions::derive_into(Bound &bound, int id) const {

@@ -79,9 +79,28 @@ private:
     std::vector<Span> spilled_;
 };
 
+// Memory for records that are looked at together and go together: handed out one after the other, and all of it again.
+class BoundRecords {
+public:
+    // As if made for this Func.
+    Bound &take(const Node &node) {
+        if (used_ == records_.size()) {
+            records_.push_back(std::make_unique<Bound>(node));
+        } else {
+            records_[used_]->become(node);
+        }
+        return *records_[used_++];
+    }
+    void take_back_all() { used_ = 0; }
+
+private:
+    std::vector<std::unique_ptr<Bound>> records_;
+    size_t used_ = 0;
+};
+
 // All bound records of one loop level. The record of the level's own Func is explicit; that of any other Func is a pure
 // function of it and of the problem, computed when first asked for and then kept (docs/specification/search-space.md,
-// section 4.2). Copies of a level share its Regions. Thread-safe, unless it was ever reused: then it has one user.
+// section 4.2). Copies of a level share its Regions. Thread-safe, unless it is on a workbench: then it has one user.
 class Regions {
 public:
     // Of the root, which stands for one run of the whole pipeline.
@@ -99,13 +118,14 @@ public:
     // Null if nobody has asked for it yet.
     const Bound *known(int node) const { return bounds_[static_cast<size_t>(node)].load(std::memory_order_acquire); }
 
-    // Becomes that of another level, of any problem, in the memory that it has. Nobody else may refer to it.
-    void reuse(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops);
+    // Becomes that of another level, of any problem, in the memory that it has, and from now on keeps what it computes
+    // in `records`. Nobody else may refer to it.
+    void reuse(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops,
+               BoundRecords &records);
 
 private:
     struct Derived {
         Derived *next;
-        int node;
         Bound bound;
 
         static void *operator new(size_t size) { return RecycledMemory::take(size); }
@@ -119,7 +139,6 @@ private:
         return stage_ < 0 || consumer.stage == stage_ || node_bits::contains(upstream_, consumer.node);
     }
     const Bound &derived(int node) const;
-    Bound &add(int node) const;
     void derive_into(Bound &bound, int node) const;
     void set_own(const Stage &stage, const Bound &own, std::span<const Span> loops);
 
@@ -127,11 +146,9 @@ private:
     int stage_;                                         // -1 at the root
     std::span<const uint64_t> upstream_;                // node_bits, of the stage
     Bound own_;                                         // meaningless at the root
-    int own_node_ = -1;                                 // that it is about
     mutable KnownBounds bounds_;                        // by node id, null until asked for; or more
     mutable std::atomic<Derived *> derived_ = nullptr;  // a list
-    mutable Derived *spare_ = nullptr;                  // a list, from before a reuse
-    bool is_reused_ = false;
+    BoundRecords *records_ = nullptr;                   // of a workbench; null: each record has memory of its own
 };
 
 }  // namespace halidegym
