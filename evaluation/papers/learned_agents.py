@@ -148,6 +148,7 @@ def together(policies: Sequence[str | Path]) -> dict[str, Entrant]:
             f"guided replay by lot, {n} schedules": Entrant(dataclasses.replace(replay, schedules=n)) for n in (64, 256)
         },
         **{f"guided replay by lot, {n:,} evaluations": Entrant(replay, evaluations=n) for n in EVALUATIONS[1:]},
+        "guided replay by lot, beam's seconds": Entrant(replay, beam_times=1),
     }
 
 

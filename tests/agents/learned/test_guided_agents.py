@@ -31,31 +31,18 @@ from halidegym.native._core import (
     Policy,
     RolloutSearchOptions,
     SearchExhausted,
-    SgbsOptions,
-    State,
     SyntheticTree,
     rollout_search,
-    sgbs,
 )
 from oracle.builder_problem import SSE_AVX2
+from policies_for_tests import untrained_policy
 
-torch = pytest.importorskip("torch")
-
-
-def untrained(folder: Path, seed: int) -> Path:
-    """A network as it is before any training."""
-    from halidegym.training.networks.export import policy_file
-    from halidegym.training.networks.network import PolicyNetwork
-
-    torch.manual_seed(seed)
-    path = folder / "untrained.npz"
-    policy_file(PolicyNetwork()).save(path)
-    return path
+pytest.importorskip("torch")
 
 
 @pytest.fixture(scope="module")
 def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return untrained(tmp_path_factory.mktemp("policy"), seed=0)
+    return untrained_policy(tmp_path_factory.mktemp("policy"), seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -203,46 +190,6 @@ def test_decisions_are_drawn_with_the_policy_s_probabilities(policy: Path, blur:
         assert np.all(abs(frequencies - expected) <= 5 * np.sqrt(expected / draws) + 1e-3)
 
 
-def test_several_policies_draw_by_lot_whole_schedules(policy: Path, blur: SchedulingProblem) -> None:
-    """At a temperature of 0 each has one schedule only."""
-    several = (policy, "default")
-    own = [PolicyAgent(policy=each, samples=1, temperature=0).plan(blur).actions for each in several]
-    assert own[0] != own[1]
-    agent = PolicyAgent(policy=several, samples=1, temperature=0)
-    drawn = Counter(agent.plan(blur, seed=seed).actions for seed in range(200))
-    assert set(drawn) == set(own)
-    assert min(drawn.values()) >= 65  # five standard deviations below a half
-
-
-def test_several_policies_prefer_by_the_mean_of_their_probabilities(policy: Path, tmp_path: Path) -> None:
-    """Where one step is left, a simulation-guided beam rates what is likeliest by it, and what one of them likes most."""
-    space = Rules().space(toys.problem("toy_pointwise"))
-    several = [Policy(load_network(path), space) for path in (policy, untrained(tmp_path, seed=4))]
-    state = space.initial_state()
-    while len(state.expand()) == 1:
-        state = state.expand().child(0)
-    expansion = state.expand()
-    costs = np.array([_completed(expansion.child(action)).cost() for action in range(len(expansion))])
-    logits = np.array([each.blind_logits(expansion) for each in several], np.float64)
-    shares = np.exp(logits - logits.max(1, keepdims=True))
-    likeliest = np.argsort(-(shares / shares.sum(1, keepdims=True)).mean(0), kind="stable")
-    favourites = costs[logits.argmax(1)]
-    reached = []
-    for children in range(1, len(expansion) + 1):
-        options = SgbsOptions(beam_size=1, children=children, sampled=False, passes=1)
-        cost = sgbs(GuidedSpace(space, several, GuidanceOptions(temperature=0)), options).solutions[0].cost
-        assert cost in np.minimum(costs[likeliest[:children]].min(), favourites)
-        reached.append(cost)
-    assert len(set(reached)) > 4  # whatever is likeliest is not the cheapest
-
-
-def _completed(state: State) -> State:
-    while not state.is_complete:
-        (only,) = range(len(state.expand()))
-        state = state.expand().child(only)
-    return state
-
-
 def test_replay_finds_what_is_close_to_the_best(policy: Path, harris: SchedulingProblem) -> None:
     """As many schedules that deviate from the best in two steps are better than fresh ones."""
     ratios = []
@@ -369,20 +316,8 @@ def test_what_is_no_name_and_no_path_is_no_policy() -> None:
             PolicyAgent(policy=policy)  # type: ignore[arg-type]
         with pytest.raises(InvalidParameter, match="is no policy: give a name"):
             GuidedReplay.load(policy)  # type: ignore[arg-type]
-    for several, message in ([], "has none"), (["default", None], "None is no policy"), ([["default"]], "is no policy"):
-        with pytest.raises(InvalidParameter, match=message):
-            PolicyAgent(policy=several)  # type: ignore[arg-type]
-    with pytest.raises(InvalidParameter, match="no policy 'nonsense'"):
-        PolicyAgent.load(["default", "nonsense"])
     with pytest.raises(InvalidParameter, match="free_schedules=0"):
         GuidedReplay(free_schedules=0)
-
-
-def test_several_policies_are_a_value() -> None:
-    agent = PolicyAgent(policy=["default", "seed-1"], samples=2)
-    assert agent == PolicyAgent(policy=("default", "seed-1"), samples=2)
-    assert "policy=('default', 'seed-1')" in repr(agent)
-    assert hash(agent) == hash(dataclasses.replace(agent))
 
 
 def test_it_draws_until_there_is_a_schedule(policy: Path, harris: SchedulingProblem) -> None:
