@@ -77,22 +77,21 @@ def learned_command(
     for part in agents:
         if not any(part in name for name in names):
             raise click.UsageError(f"--agent {part!r} is in no agent's name; give a part of one of {'; '.join(names)}.")
+    beam = {BEAM: fields[0][BEAM]}
     wanted = [
-        {
+        beam
+        | {
             name: entrant
             for name, entrant in field.items()
-            if not agents or name in (BEAM, GREEDY) or any(part in name for part in agents)
+            if not agents or name == GREEDY or any(part in name for part in agents)
         }
         for field in fields
     ]
-    beam = {BEAM: wanted[0][BEAM]}
     path = output / "learned-runs.tsv"
     with steps_bar(len(chosen) * sum(len(field) for field in wanted)) as on_step:
         for pipeline, field in itertools.product(chosen, wanted):
             known = read_runs(path)
-            for _ in append_runs(
-                path, compare([pipeline], beam | field, seeds=range(seeds), known=known, on_step=on_step)
-            ):
+            for _ in append_runs(path, compare([pipeline], field, seeds=range(seeds), known=known, on_step=on_step)):
                 pass
     runs = [run for run in read_runs(path) if run.pipeline in chosen]
     summaries = summarize(runs)
