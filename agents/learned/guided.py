@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from halidegym.agents.budget import Budget
-from halidegym.agents.learned.policies import checked_policies, load_networks
+from halidegym.agents.learned.policies import load_networks, policies_of
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress
@@ -49,7 +49,9 @@ class GuidedAgent(NativeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "policy", checked_policies(self.policy))
+        policies = policies_of(self.policy)
+        if not isinstance(self.policy, str | Path):
+            object.__setattr__(self, "policy", policies)
         self._guidance(seed=0)
 
     @classmethod

@@ -29,14 +29,14 @@ def checked_policy(policy: object) -> str | Path:
     return policy
 
 
-def checked_policies(policy: object) -> str | Path | tuple[str | Path, ...]:
-    """The name or the path of a policy, or a tuple of several, without reading any.
+def policies_of(policy: object) -> tuple[str | Path, ...]:
+    """The names and paths of one policy or of a sequence of them, without reading any.
 
     Raises:
         InvalidParameter: it is neither, or there are none.
     """
     if isinstance(policy, str | bytes) or not isinstance(policy, Sequence):
-        return checked_policy(policy)
+        return (checked_policy(policy),)
     if not policy:
         raise InvalidParameter(f"policy={shown(policy)} has none: give a name, or the path of a file, or several")
     return tuple(map(checked_policy, policy))
@@ -69,8 +69,7 @@ def load_networks(policy: str | Path | Sequence[str | Path]) -> list[PolicyNetwo
     Raises:
         InvalidParameter, FormatError: see `load_policy`.
     """
-    given = checked_policies(policy)
-    return [load_network(each) for each in (given if isinstance(given, tuple) else (given,))]
+    return [load_network(each) for each in policies_of(policy)]
 
 
 @functools.lru_cache(maxsize=16)

@@ -15,6 +15,7 @@ from halidegym.agents.agent import Agent
 from halidegym.agents.learned.guided import GuidedAgent
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.guided_replay import GuidedReplay
+from halidegym.agents.learned.policies import policies_of
 from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.planners.greedy import Greedy
@@ -177,7 +178,8 @@ def compare(
         beam_seconds = float("nan")
         for name, entrant in entrants.items():
             on_step(f"{pipeline}, {name}")
-            policy = _name_of_policy(entrant.agent)
+            agent = entrant.agent
+            policy = ", ".join(map(str, policies_of(agent.policy))) if isinstance(agent, GuidedAgent) else ""
             wanted = list(seeds if entrant.has_seeds else seeds[:1])
             missing = [seed for seed in wanted if (pipeline, name, policy, seed) not in done]
             seconds = None if entrant.beam_times is None else entrant.beam_times * beam_seconds
@@ -185,12 +187,6 @@ def compare(
             yield from made
             if name == BEAM:
                 beam_seconds = (made or [done[pipeline, name, policy, wanted[0]]])[0].seconds
-
-
-def _name_of_policy(agent: Agent) -> str:
-    if not isinstance(agent, GuidedAgent):
-        return ""
-    return ", ".join(map(str, agent.policy)) if isinstance(agent.policy, tuple) else str(agent.policy)
 
 
 def _runs(
