@@ -12,10 +12,7 @@ std::shared_ptr<T> borrowed(T *value) {
 }  // namespace
 
 Draft Workbench::level(const LevelShape &shape) {
-    if (used_levels_ == levels_.size()) {
-        levels_.push_back(std::make_unique<Level>());
-    }
-    Level &level = *levels_[used_levels_++];
+    Level &level = levels_.next();
     static_cast<LevelShape &>(level) = shape;
     level.children.clear();
     level.inlined.clear();
@@ -36,11 +33,8 @@ Draft Workbench::copy(const Level &copied) {
 
 RegionsRef Workbench::regions(const Problem &problem, const Stage &stage, const Bound &own,
                               std::span<const Span> loops) {
-    if (used_regions_ == regions_.size()) {
-        regions_.push_back(std::make_unique<Regions>(problem, stage, own, loops));
-    }
-    Regions &regions = *regions_[used_regions_++];
-    regions.reuse(problem, stage, own, loops, records_);
+    Regions &regions = regions_.next(problem, stage, own, loops);
+    regions.reuse(problem, stage, own, loops, bounds_);
     return borrowed<const Regions>(&regions);
 }
 

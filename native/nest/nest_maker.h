@@ -2,9 +2,9 @@
 
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "nest/level.h"
+#include "nest/reused.h"
 
 namespace halidegym {
 
@@ -51,17 +51,15 @@ public:
     RegionsRef regions(const Problem &problem, const Stage &stage, const Bound &own,
                        std::span<const Span> loops) override;
     void clear() {
-        used_levels_ = 0;
-        used_regions_ = 0;
-        records_.take_back_all();
+        levels_.take_back_all();
+        regions_.take_back_all();
+        bounds_.take_back_all();
     }
 
 private:
-    std::vector<std::unique_ptr<Level>> levels_;
-    std::vector<std::unique_ptr<Regions>> regions_;
-    BoundRecords records_;  // of these
-    size_t used_levels_ = 0;
-    size_t used_regions_ = 0;
+    Reused<Level> levels_;
+    Reused<Regions> regions_;
+    Reused<Bound> bounds_;  // that these derive
 };
 
 }  // namespace halidegym

@@ -139,7 +139,7 @@ void Regions::set_own(const Stage &stage, const Bound &own, std::span<const Span
 }
 
 void Regions::reuse(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops,
-                    BoundRecords &records) {
+                    Reused<Bound> &records) {
     records_ = &records;
     problem_ = &problem;  // the one before may be gone
     if (bounds_.size() < problem.nodes.size()) {
@@ -157,7 +157,8 @@ const Bound &Regions::derived(int node) const {
     const Node &func = problem_->nodes[static_cast<size_t>(node)];
     KnownBound &place = bounds_[static_cast<size_t>(node)];
     if (records_ != nullptr) {
-        Bound &bound = records_->take(func);
+        Bound &bound = records_->next(func);
+        bound.become(func);
         derive_into(bound, node);
         place.store(&bound, std::memory_order_relaxed);
         return bound;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nest/recycled_memory.h"
+#include "nest/reused.h"
 #include "problem/problem.h"
 
 namespace halidegym {
@@ -79,25 +80,6 @@ private:
     std::vector<Span> spilled_;
 };
 
-// Memory for records that are looked at together and go together: handed out one after the other, and all of it again.
-class BoundRecords {
-public:
-    // As if made for this Func.
-    Bound &take(const Node &node) {
-        if (used_ == records_.size()) {
-            records_.push_back(std::make_unique<Bound>(node));
-        } else {
-            records_[used_]->become(node);
-        }
-        return *records_[used_++];
-    }
-    void take_back_all() { used_ = 0; }
-
-private:
-    std::vector<std::unique_ptr<Bound>> records_;
-    size_t used_ = 0;
-};
-
 // All bound records of one loop level. The record of the level's own Func is explicit; that of any other Func is a pure
 // function of it and of the problem, computed when first asked for and then kept (docs/specification/search-space.md,
 // section 4.2). Copies of a level share its Regions. Thread-safe, unless it is on a workbench: then it has one user.
@@ -121,7 +103,7 @@ public:
     // Becomes that of another level, of any problem, in the memory that it has, and from now on keeps what it computes
     // in `records`. Nobody else may refer to it.
     void reuse(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops,
-               BoundRecords &records);
+               Reused<Bound> &records);
 
 private:
     struct Derived {
@@ -148,7 +130,7 @@ private:
     Bound own_;                                         // meaningless at the root
     mutable KnownBounds bounds_;                        // by node id, null until asked for; or more
     mutable std::atomic<Derived *> derived_ = nullptr;  // a list
-    BoundRecords *records_ = nullptr;                   // of a workbench; null: each record has memory of its own
+    Reused<Bound> *records_ = nullptr;                  // of a workbench; null: each record has memory of its own
 };
 
 }  // namespace halidegym
