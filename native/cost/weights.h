@@ -6,8 +6,6 @@
 
 #include "cost/schedule_feature.h"
 
-#include "cost/schedule_feature.h"
-
 namespace halidegym {
 
 // Shape of the cost model of Adams et al. 2019 (docs/specification/search-and-cost-model.md, section 3.2).

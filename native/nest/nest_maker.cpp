@@ -1,5 +1,7 @@
 #include "nest/nest_maker.h"
 
+#include <ranges>
+
 namespace halidegym {
 
 namespace {
@@ -22,9 +24,9 @@ Draft Workbench::level(const LevelShape &shape) {
 
 Draft Workbench::copy(const Level &copied) {
     const Draft level = this->level(copied);
-    for (const LevelRef &child : copied.children) {
-        level->children.push_back(borrowed(child.get()));
-    }
+    const auto children =
+        std::views::transform(copied.children, [](const auto &child) { return borrowed(child.get()); });
+    level->children.assign(children.begin(), children.end());
     level->inlined = copied.inlined;
     level->store_at = copied.store_at;
     level->regions = borrowed(copied.regions.get());

@@ -17,6 +17,12 @@ public:
     static void give_back(void *memory, size_t size) noexcept;
 };
 
+// A base of what is made and dropped one at a time.
+struct Recycled {
+    static void *operator new(size_t size) { return RecycledMemory::take(size); }
+    static void operator delete(void *memory, size_t size) noexcept { RecycledMemory::give_back(memory, size); }
+};
+
 // The same for the library's containers and for std::allocate_shared.
 template <typename T>
 class Recycling {

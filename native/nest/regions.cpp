@@ -135,27 +135,21 @@ void Regions::set_own(const Stage &stage, const Bound &own, std::span<const Span
     upstream_ = stage.upstream;
     own_ = own;
     std::copy(loops.begin(), loops.end(), own_.mutable_loops(stage.index).begin());
-    bounds_[static_cast<size_t>(stage.node)].store(&own_, std::memory_order_release);
+    place_of(stage.node).store(&own_, std::memory_order_release);
 }
 
 void Regions::reuse(const Problem &problem, const Stage &stage, const Bound &own, std::span<const Span> loops,
                     Reused<Bound> &records) {
     records_ = &records;
     problem_ = &problem;  // the one before may be gone
-    if (bounds_.size() < problem.nodes.size()) {
-        bounds_ = KnownBounds(problem.nodes.size());
-    } else {
-        for (KnownBound &known : bounds_) {
-            known.store(nullptr, std::memory_order_relaxed);
-        }
-    }
+    bounds_.assign(std::max(bounds_.size(), problem.nodes.size()), nullptr);
     stage_ = stage.id;
     set_own(stage, own, loops);
 }
 
 const Bound &Regions::derived(int node) const {
     const Node &func = problem_->nodes[static_cast<size_t>(node)];
-    KnownBound &place = bounds_[static_cast<size_t>(node)];
+    const auto place = place_of(node);
     if (records_ != nullptr) {
         Bound &bound = records_->next(func);
         bound.become(func);
@@ -163,7 +157,7 @@ const Bound &Regions::derived(int node) const {
         place.store(&bound, std::memory_order_relaxed);
         return bound;
     }
-    auto made = std::make_unique<Derived>(Derived{nullptr, Bound(func)});
+    auto made = std::make_unique<Derived>(func);
     derive_into(made->bound, node);
     const Bound *expected = nullptr;
     if (!place.compare_exchange_strong(expected, &made->bound, std::memory_order_acq_rel)) {

@@ -98,7 +98,7 @@ public:
         return known != nullptr ? *known : derived(node);
     }
     // Null if nobody has asked for it yet.
-    const Bound *known(int node) const { return bounds_[static_cast<size_t>(node)].load(std::memory_order_acquire); }
+    const Bound *known(int node) const { return place_of(node).load(std::memory_order_acquire); }
 
     // Becomes that of another level, of any problem, in the memory that it has, and from now on keeps what it computes
     // in `records`. Nobody else may refer to it.
@@ -106,16 +106,16 @@ public:
                Reused<Bound> &records);
 
 private:
-    struct Derived {
-        Derived *next;
+    struct Derived : Recycled {
+        explicit Derived(const Node &node) : bound(node) {}
+
+        Derived *next = nullptr;
         Bound bound;
-
-        static void *operator new(size_t size) { return RecycledMemory::take(size); }
-        static void operator delete(void *memory, size_t size) { RecycledMemory::give_back(memory, size); }
     };
-    using KnownBound = std::atomic<const Bound *>;
-    using KnownBounds = std::vector<KnownBound, Recycling<KnownBound>>;
-
+    // No vector of atomics: that is cleared one by one.
+    std::atomic_ref<const Bound *> place_of(int node) const {
+        return std::atomic_ref(bounds_[static_cast<size_t>(node)]);
+    }
     // Whether it lies between the level and what it reads.
     bool counts(const BoundRules::Consumer &consumer) const {
         return stage_ < 0 || consumer.stage == stage_ || node_bits::contains(upstream_, consumer.node);
@@ -124,11 +124,12 @@ private:
     void derive_into(Bound &bound, int node) const;
     void set_own(const Stage &stage, const Bound &own, std::span<const Span> loops);
 
-    const Problem *problem_;                            // kept alive by the state
-    int stage_;                                         // -1 at the root
-    std::span<const uint64_t> upstream_;                // node_bits, of the stage
-    Bound own_;                                         // meaningless at the root
-    mutable KnownBounds bounds_;                        // by node id, null until asked for; or more
+    const Problem *problem_;              // kept alive by the state
+    int stage_;                           // -1 at the root
+    std::span<const uint64_t> upstream_;  // node_bits, of the stage
+    Bound own_;                           // meaningless at the root
+    // By node id, null until asked for; or more.
+    mutable std::vector<const Bound *, Recycling<const Bound *>> bounds_;
     mutable std::atomic<Derived *> derived_ = nullptr;  // a list
     Reused<Bound> *records_ = nullptr;                  // of a workbench; null: each record has memory of its own
 };

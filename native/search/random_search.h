@@ -32,7 +32,7 @@ std::optional<Rollout<S>> random_rollout(S &space, typename S::State state, Rand
             return std::nullopt;
         }
         decisions.push_back(*decision);
-        state = next_of_walk(space, children, *decision);
+        state = next_of_walk(space, std::move(state), children, *decision);
     }
     const auto cost = space.cost(state);
     return cost ? std::optional(Rollout<S>{std::move(decisions), *cost}) : std::nullopt;

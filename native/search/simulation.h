@@ -137,7 +137,7 @@ simulate(S &space, typename S::State start, SplitMix64 random, const SimulationP
             simulation.cost.reset();
         }
         simulation.decisions.push_back(*next);
-        simulation.end = next_of_walk(space, children, *next);
+        simulation.end = next_of_walk(space, *std::move(simulation.end), children, *next);
     }
     return simulation;
 }

@@ -8,6 +8,7 @@
 
 #include "nest/edits.h"
 #include "nest/level.h"
+#include "nest/recycled_memory.h"
 
 // Sections and quirks are those of docs/specification/search-space.md.
 
@@ -35,7 +36,7 @@ class SpaceTables;
 // The tilings of a level between whose halves a Func may be placed, known without listing them: they are the product of
 // the choices of each loop, those of the last loop changing fastest, without the whole size, which is the first of all,
 // and the tuple of ones (section 17.3).
-class LevelTilings {
+class LevelTilings : public Recycled {
 public:
     LevelTilings(SpaceTables &tables, const Level &level);
 

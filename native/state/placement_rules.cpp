@@ -74,11 +74,8 @@ bool Placements::may_be_tiled(int depth) {
     return !func_->is_output && level.tileable && !level.is_root();
 }
 
-// Step 4: the Func may be stored at this depth and computed one level further in.
+// Step 4: the Func may be stored at this depth and computed one level further in, which the search descends into.
 bool Placements::may_slide(int depth) {
-    if (!is_entered(depth + 1)) {
-        return false;
-    }
     const Level &level = *step(depth).level;
     const Level &next = *step(depth + 1).level;
     return (problem_->parallelism == 1 || !level.is_root()) && count_ones(next.size) == next.size.size() - 1 &&
@@ -113,10 +110,9 @@ bool Placements::is_option(const Block &block, const Decision &decision) {
 }
 
 Placements::Tile::Rules Placements::tile_rules(int depth, size_t index) {
-    Step &at = step(depth);
-    auto &rules = tile(at, index).rules;
+    auto &rules = tile(depth, index).rules;
     if (!rules) {
-        const Extents outer = tilings_of(at).outer(index);
+        const Extents outer = tilings_of(step(depth)).outer(index);
         rules = find_tile_rules(depth, index, outer, inner_trips(level(depth).size, outer));
     }
     return *rules;

@@ -20,10 +20,10 @@ int64_t num_sliding(const Level &next) {
 
 }  // namespace
 
-Placements::Placements(const Space &space, LevelRef root, const Node &func, NestMaker *make)
-    : space_(&space), problem_(space.problem.get()), func_(&func), root_(std::move(root)), make_(make) {
+Placements::Placements(const Space &space, const Level &root, const Node &func, NestMaker *make)
+    : space_(&space), problem_(space.problem.get()), func_(&func), root_(&root), make_(make) {
     path_.reserve(8);
-    path_.push_back({.level = root_.get(), .tilings = {}, .tiles = {}, .trips_limit = {}});
+    path_.push_back({.level = root_, .tilings = {}, .tiles = {}, .trips_limit = {}});
 }
 
 bool Placements::has_step(int depth) {
@@ -58,15 +58,19 @@ const LevelTilings &Placements::tilings_of(Step &step) {
     return *step.tilings;
 }
 
-Placements::Tile &Placements::tile(Step &at, size_t index) {
-    if (at.tiles.empty()) {
-        at.tiles.resize(tilings_of(at).size());
+Placements::Tile &Placements::tile(int depth, size_t index) {
+    Step &at = step(depth);
+    if (!at.tiles.empty()) {
+        return at.tiles[index];
     }
-    return at.tiles[index];
+    if (last_tile_.depth != depth || last_tile_.index != index) {
+        last_tile_ = {depth, index, {}};
+    }
+    return last_tile_.tile;
 }
 
 const RegionsRef &Placements::tile_regions(int depth, size_t index, const Extents &outer) {
-    Tile &tile = this->tile(step(depth), index);
+    Tile &tile = this->tile(depth, index);
     if (!tile.regions) {
         LastingNests lasting;
         tile.regions = halidegym::tile_regions(make_ != nullptr ? *make_ : lasting, *problem_, level(depth),
@@ -115,7 +119,7 @@ const Placements::Candidates &Placements::candidates() {
     }
     for (int depth = 0; depth < levels; depth++) {
         path_[static_cast<size_t>(depth)].slide_begin = count;
-        if (may_slide(depth)) {
+        if (depth + 1 < levels && may_slide(depth)) {
             count += num_sliding(*step(depth + 1).level);
         }
     }
@@ -182,8 +186,9 @@ std::optional<Placements::Block> Placements::block_of(const Decision &decision) 
         return Block{Block::Kind::AtLevel, depth, 0, 0, 1};
     case Decision::Kind::StoreAtLevel:
     case Decision::Kind::StoreAtLevelSplit:
-        return may_slide(depth) ? std::optional(Block{Block::Kind::Sliding, depth, 0, 0, num_sliding(level(depth + 1))})
-                                : std::nullopt;
+        return is_entered(depth + 1) && may_slide(depth)
+                   ? std::optional(Block{Block::Kind::Sliding, depth, 0, 0, num_sliding(level(depth + 1))})
+                   : std::nullopt;
     default: {
         if (!may_be_tiled(depth)) {
             return std::nullopt;
@@ -296,11 +301,12 @@ std::vector<Placements::Block> Placements::open_blocks() {
             continue;
         }
         Step &at = step(depth);
+        at.tiles.resize(tilings_of(at).size());
         int64_t begin = at.begin + 1;
         tilings_of(at).for_each([&](size_t t, const Extents &outer, const Extents &inner) {
             const Tile::Rules rules = find_tile_rules(depth, t, outer, inner);
             const int64_t size = size_of_tile(inner);
-            tile(at, t).rules = rules;
+            at.tiles[t].rules = rules;
             if (rules.is_usable) {
                 open.push_back({Block::Kind::AtTile, depth, t, begin, rules.shrinks ? size : 1});
             }

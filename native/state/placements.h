@@ -26,7 +26,8 @@ namespace halidegym {
 class Placements {
 public:
     // `make` makes what the nests of several options share, so that they last no longer; if null, it lasts.
-    Placements(const Space &space, LevelRef root, const Node &func, NestMaker *make = nullptr);
+    // The nest must outlive it.
+    Placements(const Space &space, const Level &root, const Node &func, NestMaker *make = nullptr);
 
     // `before`, and then all options in the reference's order: those in which no stage computes more points than
     // Space::points_limit allows (section 17.5).
@@ -85,7 +86,7 @@ private:
         int child = -1;                               // its position among the children of the previous level
         int64_t instances = 1;                        // how often its body runs: the product of all trips down to it
         std::unique_ptr<const LevelTilings> tilings;  // null until asked for
-        std::vector<Tile> tiles;                      // of each tiling; empty until asked for
+        std::vector<Tile> tiles;                      // of each tiling; empty unless all are listed
         std::optional<double> trips_limit;
         // Where candidates begin: of the level and its tilings, and of a sliding window into the next level.
         int64_t begin = 0;
@@ -101,7 +102,7 @@ private:
     }
     void require_step(int depth);
     const LevelTilings &tilings_of(Step &step);
-    Tile &tile(Step &at, size_t index);
+    Tile &tile(int depth, size_t index);
     const RegionsRef &tile_regions(int depth, size_t index, const Extents &outer);
 
     // Candidates that share the level and its tiling, for one vector dimension. In the order of their indices: at a
@@ -176,9 +177,14 @@ private:
     const Space *space_;
     const Problem *problem_;
     const Node *func_;
-    LevelRef root_;
+    const Level *root_;
     NestMaker *make_;
     std::vector<Step, Recycling<Step>> path_;
+    struct {
+        int depth = -1;
+        size_t index = 0;
+        Tile tile;
+    } last_tile_;                           // that was asked for on a level whose tilings are not listed
     std::optional<Candidates> candidates_;  // empty until asked for
 };
 

@@ -14,6 +14,7 @@ namespace halidegym {
 namespace {
 
 constexpr int max_rejections = 32;  // before the decisions are listed after all
+constexpr Decision pass{.kind = Decision::Kind::Pass};
 
 // Calls of a Func per iteration of each leaf that it would be inlined into, summed over the whole run, and the largest.
 Expansion::InlineCalls count_inline_calls(const Problem &problem, const Level &level, const Node &func,
@@ -53,12 +54,20 @@ State State::apply(const Decision &decision) const {
     return Expansion(*this, Expansion::Unlisted{}).child(decision);
 }
 
-State State::successor(const Decision &decision, LevelRef nest) const {
-    State next = *this;
-    next.nest_ = std::move(nest);
-    next.last_step_ = std::allocate_shared<Step>(Recycling<Step>(), Step{decision, last_step_});
-    next.num_decisions_made_++;
-    return next;
+State State::successor(const Decision &decision, LevelRef nest) && {
+    nest_ = std::move(nest);
+    last_step_ = std::allocate_shared<Step>(Recycling<Step>(), Step{decision, std::move(last_step_)});
+    num_decisions_made_++;
+    return std::move(*this);
+}
+
+State State::view() const {
+    State view;
+    view.space_ = {std::shared_ptr<void>(), space_.get()};
+    view.nest_ = nest_;
+    view.last_step_ = {std::shared_ptr<void>(), last_step_.get()};
+    view.num_decisions_made_ = num_decisions_made_;
+    return view;
 }
 
 double State::cost(Evaluator &evaluator) const {
@@ -89,7 +98,7 @@ Expansion::Expansion(const State &state, Unlisted unlisted) : state_(state) {
         return;
     }
     if (state.next_phase() == Phase::Place) {
-        placements_.emplace(state.space(), state.nest(), func, unlisted.make);
+        placements_.emplace(state.space(), *state_.nest(), func, unlisted.make);
     } else if (const Extents *trips = parallelizable_trips(*state.space().problem, *state.nest(), func)) {
         parallel_options_ = state.space().tables->parallel_options(func, *trips);
         if (parallel_options_->all.empty()) {
@@ -111,7 +120,7 @@ void Expansion::enumerate() {
     if (placements_) {
         enumerate_placements();
     } else if (!parallel_options_) {
-        decisions_.push_back({.kind = Decision::Kind::Pass});
+        decisions_.push_back(pass);
     } else {
         enumerate_parallel_options();
     }
@@ -147,6 +156,9 @@ std::optional<Decision> Expansion::draw(const UniformBelow &below) {
         return Decision{.kind = Decision::Kind::Parallelize,
                         .tile = static_cast<uint32_t>(pick(parallel_options_->num_even))};
     }
+    if (can_only_pass()) {
+        return pass;
+    }
     const auto decisions = all();
     return decisions.empty() ? std::nullopt : std::optional(decisions[pick(decisions.size())]);
 }
@@ -173,6 +185,9 @@ std::optional<Decision> Expansion::only_decision(const State &state) {
             return std::nullopt;
         }
     }
+    if (expansion.can_only_pass()) {
+        return pass;
+    }
     const auto decisions = expansion.all();
     return decisions.size() == 1 ? std::optional(decisions.front()) : std::nullopt;
 }
@@ -181,6 +196,9 @@ bool Expansion::is_legal(const Decision &decision) {
     if (has_even_options_alone()) {
         return decision.kind == Decision::Kind::Parallelize && decision.tile < parallel_options_->num_even &&
                decision == Decision{.kind = Decision::Kind::Parallelize, .tile = decision.tile};
+    }
+    if (can_only_pass()) {
+        return decision == pass;
     }
     if (!placements_) {
         return std::ranges::find(all(), decision) != all().end();
@@ -279,7 +297,7 @@ bool Expansion::is_accepted(const Decision &decision) {
 
 State Expansion::child(const Decision &decision) {
     LastingNests lasting;
-    return state_.successor(decision, child_nest(lasting, decision));
+    return State(state_).successor(decision, child_nest(lasting, decision));
 }
 
 LevelRef Expansion::child_nest(NestMaker &make, const Decision &decision) {

@@ -43,7 +43,11 @@ public:
 
     // The state after one of its decisions. To visit many children, use Expansion.
     State apply(const Decision &decision) const;
-    State successor(const Decision &decision, LevelRef nest) const;
+    // The one that a decision turns this one into, given its nest.
+    State successor(const Decision &decision, LevelRef nest) &&;
+
+    // The same for as long as this one lives: it owns its nest alone, and takes less to copy.
+    State view() const;
 
     // The decisions that led here, the first one first.
     std::vector<Decision> decisions_made() const;
@@ -57,6 +61,8 @@ public:
     uint64_t hash(int depth) const;
 
 private:
+    State() = default;
+
     // Shared by all states that it leads to.
     struct Step {
         Decision decision;
@@ -136,6 +142,7 @@ private:
     bool is_easy() const { return placements_ && state_.space().options.memory_limit < 0; }
     // Whether all parallel options up to the first wasteful one are legal.
     bool has_even_options_alone() const;
+    bool can_only_pass() const { return !placements_ && !parallel_options_ && !state_.is_complete(); }
     std::span<const Decision> all();
     void enumerate();
     void enumerate_placements();

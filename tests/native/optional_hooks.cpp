@@ -33,7 +33,7 @@ public:
     }
     void start_walk(const Node &) { asked->walks++; }
     Children children_of_walk(const Node &node) { return children(node); }
-    Node next_of_walk(Children &children, Decision decision) { return children.child(decision); }
+    Node next_of_walk(Node &&, Children &children, Decision decision) { return children.child(decision); }
     std::optional<Decision> only_decision(const Node &node) {
         asked->forced++;
         return children(node).decisions().size() == 1 ? std::optional(Decision{0}) : std::nullopt;

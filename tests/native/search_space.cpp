@@ -88,7 +88,7 @@ std::pair<std::vector<Decision>, std::vector<Decision>> placements(const State &
     Space unlimited = state.space();
     std::ranges::fill(unlimited.points_limit, std::numeric_limits<double>::infinity());
     const auto enumerate = [&](const Space &space) {
-        return Placements(space, state.nest(), state.next_func()).enumerate();
+        return Placements(space, *state.nest(), state.next_func()).enumerate();
     };
     return {enumerate(unlimited), enumerate(state.space())};
 }

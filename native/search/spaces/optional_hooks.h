@@ -171,11 +171,11 @@ typename S::Children children_to_draw_from(S &space, const typename S::State &st
 
 // Can build the states of a walk faster, as all of them but the last are left at once.
 template <typename S>
-concept BuildsWalks = SearchSpace<S> && requires(S &space, const typename S::State &state,
-                                                 typename S::Children &children, const typename S::Decision &decision) {
+concept BuildsWalks = SearchSpace<S> && requires(S &space, typename S::State &state, typename S::Children &children,
+                                                 const typename S::Decision &decision) {
     space.start_walk(state);
     { space.children_of_walk(state) } -> std::same_as<typename S::Children>;
-    { space.next_of_walk(children, decision) } -> std::same_as<typename S::State>;
+    { space.next_of_walk(std::move(state), children, decision) } -> std::same_as<typename S::State>;
 };
 
 // From now on the states of a walk follow on from this one.
@@ -196,11 +196,12 @@ typename S::Children children_of_walk(S &space, const typename S::State &state) 
     }
 }
 
-// One of these children, with which the walk goes on.
+// What the last state of the walk becomes: one of its children, with which the walk goes on.
 template <SearchSpace S>
-typename S::State next_of_walk(S &space, typename S::Children &children, const typename S::Decision &decision) {
+typename S::State next_of_walk(S &space, typename S::State &&state, typename S::Children &children,
+                               const typename S::Decision &decision) {
     if constexpr (BuildsWalks<S>) {
-        return space.next_of_walk(children, decision);
+        return space.next_of_walk(std::move(state), children, decision);
     } else {
         return children.child(decision);
     }

@@ -56,12 +56,14 @@ public:
     }
     bool is_legal(Children &children, const Decision &decision) const { return children.is_legal(decision); }
     void start_walk(const State &state) { walk_ = passing_nests(state.nest()); }
-    Children children_of_walk(const State &state) { return Expansion(state, Expansion::Unlisted{&walk_->bench}); }
-    State next_of_walk(Children &children, const Decision &decision) {
+    Children children_of_walk(const State &state) {
+        return Expansion(state.view(), Expansion::Unlisted{&walk_->bench});
+    }
+    State next_of_walk(State &&state, Children &children, const Decision &decision) {
         const LevelRef nest = children.child_nest(walk_->bench, decision);
         // The root owns the nests of the whole walk, where it is not the one that the decision leaves as it is.
-        const bool is_made = nest != children.state().nest();
-        return children.state().successor(decision, is_made ? LevelRef(walk_, nest.get()) : nest);
+        const bool is_made = nest != state.nest();
+        return std::move(state).successor(decision, is_made ? LevelRef(walk_, nest.get()) : nest);
     }
     std::optional<Decision> only_decision(const State &state) const { return Expansion::only_decision(state); }
     bool is_watched() const { return static_cast<bool>(observer_); }
