@@ -44,10 +44,12 @@ void unite_footprint(const Problem &problem, const BoundRules::Consumer &consume
     const auto symbols = consumer.has_expressions
                              ? symbols_of({loops, static_cast<size_t>(consumer.num_loops)}, storage)
                              : std::span<const int64_t>();
+    uint32_t other_loops = 0;  // whose extents are not constant
+    for (int i = 0; i < consumer.num_loops; i++) {
+        other_loops |= uint32_t{!loops[i].constant_extent} << i;
+    }
     for (const BoundRules::Dimension &rule : consumer.required) {
-        const bool constant_extent = rule.may_have_constant_extent &&
-                                     (rule.min.is_fixed || loops[rule.min.loop].constant_extent) &&
-                                     (rule.max.is_fixed || loops[rule.max.loop].constant_extent);
+        const bool constant_extent = rule.may_have_constant_extent && (rule.constant_loops & other_loops) == 0;
         const int64_t min = evaluate(problem, rule.min, loops, symbols);
         const int64_t max = evaluate(problem, rule.max, loops, symbols);
         *required = unite(*required, Span{min, max, constant_extent});
@@ -182,7 +184,9 @@ void Regions::derive_into(Bound &bound, int id) const {
         }
         for (const BoundRules::Consumer &consumer : node.bound_rules.consumers) {
             if (counts(consumer)) {
-                unite_footprint(*problem_, consumer, of(consumer.node), required.data());
+                const auto beyond = std::ranges::find_if(consumer.beyond, [&](const auto &c) { return counts(c); });
+                const auto &farthest = beyond != consumer.beyond.end() ? *beyond : consumer;
+                unite_footprint(*problem_, farthest, of(farthest.node), required.data());
             }
         }
     }

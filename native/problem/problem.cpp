@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <string>
-#include <type_traits>
 
+#include "problem/bound_rules.h"
 #include "problem/error.h"
 
 namespace halidegym {
@@ -91,60 +90,6 @@ void lay_out_bounds(Problem &problem) {
             offset += static_cast<int>(problem.stage(node, s).loops.size());
         }
         node.bound_size = offset;
-    }
-}
-
-BoundRules::End end_of(const EdgeBound &bound) {
-    if (bound.kind == EdgeBound::Kind::General) {
-        return {.expression = bound.expression};
-    }
-    if (bound.kind == EdgeBound::Kind::Constant || bound.loop < 0) {
-        return {.constant = bound.constant, .is_fixed = true};
-    }
-    return {.coefficient = bound.coefficient, .constant = bound.constant, .loop = bound.loop, .of_max = bound.of_max};
-}
-
-BoundRules::Dimension dimension_of(const EdgeBound &min, const EdgeBound &max) {
-    const auto may_be_constant = [](const EdgeBound &bound) {
-        return bound.kind != EdgeBound::Kind::General && !bound.depends_on_parameter;
-    };
-    return {end_of(min), end_of(max), may_be_constant(min) && may_be_constant(max)};
-}
-
-void write_bound_rules(Problem &problem) {
-    const auto is_general = [](const auto &rule) {
-        return rule.kind == std::remove_cvref_t<decltype(rule)>::Kind::General;
-    };
-    const auto is_dimension = [](const LoopRule &rule) { return rule.kind == LoopRule::Kind::ComputedDimension; };
-    const auto is_required = [](const ComputedDimension &rule) {
-        return rule.kind == ComputedDimension::Kind::EqualsRequired;
-    };
-    for (Node &node : problem.nodes) {
-        BoundRules &rules = node.bound_rules;
-        rules = {};
-        for (const int e : node.outgoing) {
-            const Edge &edge = problem.edges[e];
-            const Stage &stage = problem.stages[edge.consumer_stage];
-            auto &consumer = rules.consumers.emplace_back();
-            consumer.stage = stage.id;
-            consumer.node = stage.node;
-            consumer.first_loop = problem.nodes[stage.node].loops_offset[stage.index];
-            consumer.num_loops = static_cast<int>(stage.loops.size());
-            consumer.has_expressions = std::ranges::any_of(edge.bounds, is_general);
-            for (size_t end = 0; end < edge.bounds.size(); end += 2) {
-                consumer.required.push_back(dimension_of(edge.bounds[end], edge.bounds[end + 1]));
-            }
-        }
-        for (int s = 0; s < node.num_stages; s++) {
-            const auto &loops = problem.stage(node, s).loops;
-            rules.loops.insert(rules.loops.end(), loops.begin(), loops.end());
-        }
-        if (std::ranges::all_of(rules.loops, is_dimension)) {
-            std::ranges::transform(rules.loops, std::back_inserter(rules.looped), &LoopRule::computed_dim);
-        }
-        rules.computes_required = std::ranges::all_of(node.region_computed, is_required);
-        rules.computes_by_expressions = std::ranges::any_of(node.region_computed, is_general);
-        rules.loops_by_expressions = std::ranges::any_of(rules.loops, is_general);
     }
 }
 

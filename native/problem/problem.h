@@ -118,12 +118,12 @@ struct BoundRules {
         int loop = 0;         // the consumer stage's, whose limit it is
         int expression = -1;  // index into Problem::expressions, -1 if there is none
         bool of_max = false;
-        bool is_fixed = false;  // moves with no loop
     };
     struct Dimension {
         End min;
         End max;
-        bool may_have_constant_extent = false;  // if the loops have
+        uint32_t constant_loops = 0;            // bits of the loops that it moves with
+        bool may_have_constant_extent = false;  // if these loops have
     };
     struct Consumer {
         int stage = 0;
@@ -132,6 +132,9 @@ struct BoundRules {
         int num_loops = 0;
         bool has_expressions = false;
         std::vector<Dimension> required;
+        // The same by consumers of consumers, past Funcs that only pass on what is required of them: some, the farthest
+        // first. One that lies between a level and what it reads, or is the level's own, saves those before it.
+        std::vector<Consumer> beyond;
     };
     std::vector<Consumer> consumers;  // in edge order
     std::vector<LoopRule> loops;      // of all stages

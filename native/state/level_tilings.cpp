@@ -22,11 +22,14 @@ LevelTilings::LevelTilings(SpaceTables &tables, const Level &level)
     : size_(level.size), num_loops_(level.size.size()), num_all_(1),
       splits_of_ones_(num_whole_loop_tilings(level.size)) {
     for (int i = 0; i < num_loops_; i++) {
-        auto &choices = choices_[static_cast<size_t>(i)];
-        choices = tables.split_choices(level.size[i], growth_factor(num_all_));
+        auto choices = tables.split_choices(level.size[i], growth_factor(num_all_));
+        choices_[static_cast<size_t>(i)] = choices.get();
         const auto count = static_cast<int64_t>(choices->trips.size());
         num_all_ *= count;
         rank_of_ones_ = rank_of_ones_ * count + static_cast<int64_t>(choices->place_of_one);
+        if (choices.use_count() > 0) {
+            overflow_.push_back(std::move(choices));
+        }
     }
     if (num_loops_ > 0) {
         num_all_ -= rank_of_ones_ == 0 ? 1 : 2;

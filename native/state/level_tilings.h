@@ -73,7 +73,8 @@ private:
 
     Extents size_;  // of the level
     int num_loops_;
-    std::array<std::shared_ptr<const SplitChoices>, max_loops> choices_;
+    std::array<const SplitChoices *, max_loops> choices_;        // of each loop
+    std::vector<std::shared_ptr<const SplitChoices>> overflow_;  // of them, those that the space does not keep
     int64_t num_all_;
     int64_t rank_of_ones_ = 0;
     int64_t splits_of_ones_;

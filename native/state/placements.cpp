@@ -44,6 +44,14 @@ bool Placements::has_step(int depth) {
     return true;
 }
 
+Placements::Body Placements::body_with_all_calls() {
+    int depth = 0;
+    while (has_step(depth + 1)) {
+        depth++;
+    }
+    return {level(depth), step(depth).instances};
+}
+
 void Placements::require_step(int depth) {
     if (!has_step(depth)) {
         throw InvalidParameter("Func '" + func_->name + "' has no caller at depth " + std::to_string(depth) +

@@ -58,6 +58,13 @@ public:
     // Given what the tuples of a tiling stand for.
     Demands demands(const Decision &decision, const Extents &outer, const Extents &inner);
 
+    // The innermost level in which all calls of the Func lie, and how often its body runs.
+    struct Body {
+        const Level &level;
+        int64_t instances;
+    };
+    Body body_with_all_calls();
+
     // What the fields of a decision stand for.
     const Level &level(int depth) { return *step(depth).level; }
     Extents outer_tile(const Decision &decision);

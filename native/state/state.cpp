@@ -351,7 +351,8 @@ Extents Expansion::tasks(const Decision &decision) const {
 
 const Expansion::InlineCalls &Expansion::inline_calls() {
     if (!inline_calls_) {
-        inline_calls_ = count_inline_calls(*state_.space().problem, *state_.nest(), state_.next_func(), 1);
+        const auto [level, instances] = placements_.value().body_with_all_calls();
+        inline_calls_ = count_inline_calls(*state_.space().problem, level, state_.next_func(), instances);
     }
     return *inline_calls_;
 }
