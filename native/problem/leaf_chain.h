@@ -10,9 +10,9 @@
 
 namespace halidegym {
 
-// One symbol or constant that others are added to, multiplied by, compared with, or that constants divide, one after
-// another, in 32 bits: what clamps, pyramids and convolutions make of coordinates, and so nearly all expressions of a
-// search.
+// One symbol or constant that others are added to, subtracted from, multiplied by, compared with, or that constants
+// divide, one after another, in 32 bits: what clamps, pyramids and convolutions make of coordinates, and so nearly all
+// expressions of a search.
 class LeafChain {
 public:
     // Nothing if the code is anything else.
@@ -60,6 +60,9 @@ public:
             case Opcode::Mul:
                 value *= other;
                 break;
+            case Opcode::Sub:
+                value = step.comes_second ? other - value : value - other;
+                break;
             default:
                 value += other;
             }
@@ -81,6 +84,7 @@ private:
     };
     struct Step {
         Opcode opcode;
+        bool comes_second;  // of the two operands, the chain so far
         Leaf other;
     };
 
@@ -94,14 +98,16 @@ private:
     bool add(const Instruction &instruction, uint16_t last, std::span<const Instruction> code) {
         const auto [first, second, third] = instruction.operands;
         const bool divides = instruction.opcode == Opcode::Div;
-        const bool is_step = divides || instruction.opcode == Opcode::Add || instruction.opcode == Opcode::Mul ||
-                             instruction.opcode == Opcode::Min || instruction.opcode == Opcode::Max;
-        const Instruction &other = code[second == last && !divides ? first : second];
+        const bool is_step = divides || instruction.opcode == Opcode::Add || instruction.opcode == Opcode::Sub ||
+                             instruction.opcode == Opcode::Mul || instruction.opcode == Opcode::Min ||
+                             instruction.opcode == Opcode::Max;
+        const bool comes_second = second == last && !divides;
+        const Instruction &other = code[comes_second ? first : second];
         if (!is_step || (first != last && (divides || second != last)) || !is_leaf(other) ||
             (divides && (other.opcode != Opcode::Constant || other.immediate <= 0))) {
             return false;
         }
-        steps_.push_back({instruction.opcode, leaf(other)});
+        steps_.push_back({instruction.opcode, comes_second, leaf(other)});
         return true;
     }
 

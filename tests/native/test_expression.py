@@ -162,6 +162,9 @@ def test_never_disagrees_with_the_library(depth: int) -> None:
         (A + B - C, [INT_MAX, 1, 1], None),  # an intermediate overflow that would cancel
         (A * B, [46341, 46341, 0], None),
         (A - B, [INT_MIN, 1, 0], None),
+        (hl.Expr(1792) - A * 256, [3, 0, 0], 1024),
+        (B - (A + 3), [5, 2, 0], -6),
+        (hl.Expr(-2) - A, [INT_MAX, 0, 0], None),
         (A / B, [-7, 2, 0], -4),
         (A / B, [7, -2, 0], -3),
         (A / B, [-7, -2, 0], 4),
