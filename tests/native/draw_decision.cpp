@@ -30,12 +30,12 @@ Key key(const Decision &decision) {
 // Every accepted option has exactly one index, and nothing else has any. So equally likely indices make equally likely
 // options.
 void test_candidates(const State &state) {
-    Placements placements(state.space(), state.nest(), state.next_func());
+    Placements placements(state.space(), *state.nest(), state.next_func());
     std::map<Key, int> accepted;
     for (const Decision &decision : placements.enumerate()) {
         accepted[key(decision)]++;
     }
-    Placements fresh(state.space(), state.nest(), state.next_func());
+    Placements fresh(state.space(), *state.nest(), state.next_func());
     std::map<Key, int> candidates;
     const int64_t count = fresh.num_candidates();
     for (int64_t i = 0; i < count; i++) {
