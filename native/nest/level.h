@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <utility>
@@ -22,8 +23,8 @@ public:
     Extents(const Extents &other) { *this = other; }
     Extents &operator=(const Extents &other) {
         size_ = other.size_;
-        std::copy_n(other.values_.begin(), usual_size, values_.begin());
-        if (size_ > usual_size) {
+        std::memcpy(values_.data(), other.values_.data(), usual_size * sizeof(int64_t));
+        if (static_cast<size_t>(size_) > usual_size) {
             std::copy(other.begin() + usual_size, other.end(), values_.begin() + usual_size);
         }
         return *this;
@@ -52,7 +53,7 @@ public:
     }
 
 private:
-    static constexpr int usual_size = 4;  // copied in one go
+    static constexpr size_t usual_size = 4;  // copied in one go
 
     int size_ = 0;
     std::array<int64_t, max_loops> values_;  // meaningful up to size_

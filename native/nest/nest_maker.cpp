@@ -23,14 +23,15 @@ Draft Workbench::level(const LevelShape &shape) {
 }
 
 Draft Workbench::copy(const Level &copied) {
-    const Draft level = this->level(copied);
+    Level &level = levels_.next();
+    static_cast<LevelShape &>(level) = copied;
     const auto children =
         std::views::transform(copied.children, [](const auto &child) { return borrowed(child.get()); });
-    level->children.assign(children.begin(), children.end());
-    level->inlined = copied.inlined;
-    level->store_at = copied.store_at;
-    level->regions = borrowed(copied.regions.get());
-    return level;
+    level.children.assign(children.begin(), children.end());
+    level.inlined = copied.inlined;
+    level.store_at = copied.store_at;
+    level.regions = borrowed(copied.regions.get());
+    return borrowed(&level);
 }
 
 RegionsRef Workbench::regions(const Problem &problem, const Stage &stage, const Bound &own,

@@ -14,9 +14,9 @@ namespace halidegym {
 
 namespace {
 
-constexpr size_t step = 16;       // sizes are rounded up to multiples of it
-constexpr size_t largest = 1024;  // beyond it, blocks are the library's alone
-constexpr int max_spares = 128;   // of each size
+constexpr size_t step = 16;              // sizes are rounded up to multiples of it
+constexpr size_t largest = 1024;         // beyond it, blocks are the library's alone
+constexpr size_t max_bytes = 64 * 1024;  // of spare blocks of each size
 
 struct Spare {
     Spare *next;
@@ -28,6 +28,14 @@ struct Shelf {
     int room = 0;  // for so many more; none before a thread takes its first block, and none when it ends
 };
 
+size_t shelf_of(size_t size) {
+    return size == 0 ? 0 : (size - 1) / step;
+}
+
+size_t size_on(size_t shelf) {
+    return (shelf + 1) * step;
+}
+
 constinit thread_local std::array<Shelf, largest / step> shelves{};
 constinit thread_local bool is_ending = false;
 
@@ -35,8 +43,8 @@ constinit thread_local bool is_ending = false;
 class Owner {
 public:
     Owner() {
-        for (Shelf &shelf : shelves) {
-            shelf.room = max_spares;
+        for (size_t i = 0; i < shelves.size(); i++) {
+            shelves[i].room = static_cast<int>(max_bytes / size_on(i));
         }
     }
     ~Owner() {
@@ -51,14 +59,6 @@ public:
     Owner(const Owner &) = delete;
     Owner &operator=(const Owner &) = delete;
 };
-
-size_t shelf_of(size_t size) {
-    return size == 0 ? 0 : (size - 1) / step;
-}
-
-size_t size_on(size_t shelf) {
-    return (shelf + 1) * step;
-}
 
 void *take_new(size_t shelf) {
     if (!is_ending) {

@@ -15,7 +15,7 @@ using namespace halidegym;
 
 namespace {
 
-constexpr size_t num_blocks = 1000;  // more than a thread keeps
+constexpr size_t num_blocks = 5000;  // more than a thread keeps of any size
 
 std::vector<void *> take(size_t size) {
     std::vector<void *> blocks(num_blocks);
