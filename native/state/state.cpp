@@ -64,7 +64,7 @@ State State::successor(const Decision &decision, LevelRef nest) && {
 State State::view() const {
     State view;
     view.space_ = {std::shared_ptr<void>(), space_.get()};
-    view.nest_ = nest_;
+    view.nest_ = {std::shared_ptr<void>(), nest_.get()};
     view.last_step_ = {std::shared_ptr<void>(), last_step_.get()};
     view.num_decisions_made_ = num_decisions_made_;
     return view;
@@ -89,29 +89,29 @@ uint64_t State::hash(int depth) const {
     return structural_hash(*nest_, num_decisions_made_, depth);
 }
 
-Expansion::Expansion(const State &state, Unlisted unlisted) : state_(state) {
-    if (state.is_complete()) {
+Expansion::Expansion(State state, Unlisted unlisted) : state_(std::move(state)) {
+    if (state_.is_complete()) {
         return;
     }
-    const Node &func = state.next_func();
+    const Node &func = state_.next_func();
     if (func.is_input) {
         return;
     }
-    if (state.next_phase() == Phase::Place) {
-        placements_.emplace(state.space(), *state_.nest(), func, unlisted.make);
-    } else if (const Extents *trips = parallelizable_trips(*state.space().problem, *state.nest(), func)) {
-        parallel_options_ = state.space().tables->parallel_options(func, *trips);
+    if (state_.next_phase() == Phase::Place) {
+        placements_.emplace(state_.space(), *state_.nest(), func, unlisted.make);
+    } else if (const Extents *trips = parallelizable_trips(*state_.space().problem, *state_.nest(), func)) {
+        parallel_options_ = state_.space().tables->parallel_options(func, *trips);
         if (parallel_options_->all.empty()) {
             parallel_options_ = nullptr;
         }
     }
 }
 
-Expansion::Expansion(const State &state) : Expansion(state, Unlisted{}) {
+Expansion::Expansion(State state) : Expansion(std::move(state), Unlisted{}) {
     all();
 }
 
-Expansion::Expansion(const State &state, NestMaker &make) : Expansion(state, Unlisted{&make}) {
+Expansion::Expansion(State state, NestMaker &make) : Expansion(std::move(state), Unlisted{&make}) {
     all();
 }
 
@@ -175,7 +175,7 @@ std::optional<Decision> Expansion::only_decision(const State &state) {
     if (state.is_complete()) {
         return std::nullopt;
     }
-    Expansion expansion(state, Unlisted{});
+    Expansion expansion(state.view(), Unlisted{});
     if (expansion.is_easy()) {
         const bool inlinable = expansion.may_inline();
         if (inlinable && expansion.inlining_is_forced()) {

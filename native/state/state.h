@@ -46,7 +46,7 @@ public:
     // The one that a decision turns this one into, given its nest.
     State successor(const Decision &decision, LevelRef nest) &&;
 
-    // The same for as long as this one lives: it owns its nest alone, and takes less to copy.
+    // The same for as long as this one lives: it owns nothing, and takes less to copy.
     State view() const;
 
     // The decisions that led here, the first one first.
@@ -92,14 +92,14 @@ void State::for_each_decision_made(Visit visit) const {
 // (sections 7.3, 7.4 and 17).
 class Expansion {
 public:
-    explicit Expansion(const State &state);
+    explicit Expansion(State state);
     // Knows the children of decisions that it is given, without a list of them.
     struct Unlisted {
         NestMaker *make = nullptr;  // of what its children share, and so of all that are asked for; null: they last
     };
-    Expansion(const State &state, Unlisted unlisted);
+    Expansion(State state, Unlisted unlisted);
     // With a list, and with what its children share made by `make`: ask for none that shall last longer.
-    Expansion(const State &state, NestMaker &make);
+    Expansion(State state, NestMaker &make);
 
     const State &state() const { return state_; }
 

@@ -63,7 +63,7 @@ public:
         const LevelRef nest = children.child_nest(walk_->bench, decision);
         // The root owns the nests of the whole walk, where it is not the one that the decision leaves as it is.
         const bool is_made = nest != state.nest();
-        return std::move(state).successor(decision, is_made ? LevelRef(walk_, nest.get()) : nest);
+        return std::move(state).successor(decision, is_made ? LevelRef(walk_, nest.get()) : state.nest());
     }
     std::optional<Decision> only_decision(const State &state) const { return Expansion::only_decision(state); }
     bool is_watched() const { return static_cast<bool>(observer_); }
