@@ -2,7 +2,7 @@
 
 An output is as large as the first example input of at least as many dimensions, and then cut until no input, and no output
 before it, is read beyond its size, or, where all outputs read beyond, as little as possible; where a larger input has room
-for more, it grows.
+for more, it grows. What the pipeline says itself of a dimension stays.
 A scalar is its value, the middle of its range, or 1; its only limit, if 1 is beyond it.
 """
 
@@ -44,12 +44,17 @@ def propose_for_snapshot(
         name: _region_like(dimensions, sizes) for name, dimensions in _outputs(snapshot).items() if name not in given
     }
     known = {**proposed, **given}
+    missing: dict[str, list[int]] = {}
     for name in list(regions):  # what the pipeline says itself is not missing
         others = {other: region for other, region in regions.items() if other != name}
-        if _is_complete(snapshot.with_estimates({**known, **others}), target):
+        said = _said(snapshot.with_estimates({**known, **others}), name, regions[name], target)
+        if None in said:
+            missing[name] = [dimension for dimension, own in enumerate(said) if own is None]
+            regions[name] = [own or like for own, like in zip(said, regions[name], strict=True)]
+        else:
             del regions[name]
     largest = max((extent for size in sizes for extent in size), default=1)
-    return {**proposed, **_fitted(snapshot, known, regions, largest, target)}
+    return {**proposed, **_fitted(snapshot, known, regions, missing, largest, target)}
 
 
 def propose_for_file(
@@ -93,9 +98,9 @@ def _of_parameters(snapshot: PipelineSnapshot, examples: Extents, given: Mapping
             ]
         elif not parameter.is_buffer and "estimate" not in parameter.values:
             found[parameter.name] = _scalar(parameter)
-        elif parameter.dimensions > 0 and f"extent_estimate.{parameter.dimensions - 1}" not in parameter.values:
+        elif not all(f"extent_estimate.{each}" in parameter.values for each in range(parameter.dimensions)):
             raise _core.InvalidParameter(
-                f"The input {parameter.name!r} has neither an estimate nor an example of its size; on the command line, "
+                f"The input {parameter.name!r} has neither all estimates nor an example of its size; on the command line, "
                 f"--estimate-from {parameter.name}={','.join(['EXTENT'] * parameter.dimensions)}"
             )
     return found
@@ -108,9 +113,9 @@ def _promised_min(parameter: _core.ParameterData, dimension: int) -> int:
 
 def _scalar(parameter: _core.ParameterData) -> Estimate:
     values = {key: value for key, (_, value) in parameter.values.items()}
-    if "value" in values:
-        return values["value"]
     least, most = values.get("min", -math.inf), values.get("max", math.inf)
+    if "value" in values and least <= values["value"] <= most:
+        return values["value"]
     if math.isinf(least) or math.isinf(most):
         # Compiled code refuses to run on a value beyond the one limit that there may be.
         return min(max(1, least), most)
@@ -137,12 +142,26 @@ def _region_like(dimensions: int, sizes: Sequence[Sequence[int]]) -> Region:
     return [(0, extent) for extent in extents]
 
 
-def _is_complete(snapshot: PipelineSnapshot, target: str) -> bool:
-    try:
-        _extracted(snapshot, target)
-    except _core.MissingEstimate:
-        return False
-    return True
+def _said(snapshot: PipelineSnapshot, output: str, region: Region, target: str) -> list[tuple[int, int] | None]:
+    """The (min, extent) of each dimension of an output as the pipeline says it; None where it says none.
+
+    Halide shows nobody the estimates of a Func: what an analysis without one of the dimensions in `region` finds was said.
+    """
+    said: list[tuple[int, int] | None] = []
+    for dimension in range(len(region)):
+        pipeline = snapshot.restore()
+        (func,) = (f for f in pipeline.outputs() if f.name() == output)
+        for other, argument in enumerate(func.args()):
+            if other != dimension:
+                func.set_estimate(argument, *region[other])
+        try:
+            nodes = _extracted(PipelineSnapshot.take(pipeline), target).nodes
+        except _core.MissingEstimate:
+            said.append(None)
+        else:
+            span = next(node for node in nodes if node.name == output).estimated_region[dimension]
+            said.append((span.min, span.max - span.min + 1))
+    return said
 
 
 def _excess(snapshot: PipelineSnapshot, target: str, output: str) -> int:
@@ -156,15 +175,29 @@ def _excess(snapshot: PipelineSnapshot, target: str, output: str) -> int:
 
 
 def _fitted(
-    snapshot: PipelineSnapshot, known: Mapping[str, Estimate], regions: Mapping[str, Region], largest: int, target: str
+    snapshot: PipelineSnapshot,
+    known: Mapping[str, Estimate],
+    regions: Mapping[str, Region],
+    missing: Mapping[str, Sequence[int]],
+    largest: int,
+    target: str,
 ) -> dict[str, Estimate]:
-    """The regions without what makes inputs be read beyond their sizes; and with what the largest one has room for."""
+    """The regions without what makes inputs be read beyond their sizes; and with what the largest one has room for.
+
+    Only the missing dimensions change.
+    """
     # At first a point each: what one output reads beyond must not hide what another does.
-    fitted = {name: [(first + extent // 2, 1) for first, extent in region] for name, region in regions.items()}
+    fitted = {
+        name: [
+            (first + extent // 2, 1) if dimension in missing[name] else (first, extent)
+            for dimension, (first, extent) in enumerate(region)
+        ]
+        for name, region in regions.items()
+    }
     nodes = _extracted(snapshot.with_estimates({**known, **fitted}), target).nodes
     for name in (node.name for node in reversed(nodes) if node.name in fitted):  # before the others that read it
         fitted[name] = region = list(regions[name])
-        for dimension in range(len(region)):
+        for dimension in missing[name]:
 
             def excess(first: int, last: int, name: str = name, dimension: int = dimension) -> int:
                 tried = [*fitted[name]]

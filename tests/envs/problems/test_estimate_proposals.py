@@ -147,6 +147,24 @@ def test_what_the_pipeline_says_is_not_proposed() -> None:
     assert set(proposed(told, image=(640, 480))) == {"image"}
 
 
+def test_what_the_pipeline_says_of_a_dimension_stays() -> None:
+    def frames(say: Callable[[hl.Func], object]) -> dict[str, Estimate]:
+        def build() -> hl.Pipeline:
+            out, differences = hl.Func("out"), hl.Func("differences")
+            out[X, Y, C] = image()[X, Y] * hl.u8(C)
+            differences[X, Y] = out[X, Y, 3] - out[X + 1, Y, 5]
+            say(out)
+            return hl.Pipeline([differences, out])
+
+        return proposed(build, image=(640, 480))
+
+    whole = [(0, 640), (0, 480)]
+    for said in (frames(lambda out: out.set_estimate(C, 2, 16)), frames(lambda out: out.bound(C, 2, 16))):
+        assert (said["out"], said["differences"]) == ([*whole, (2, 16)], [(0, 639), (0, 480)])
+    narrow = frames(lambda out: out.set_estimate(C, 3, 3).set_estimate(X, 10, 300))
+    assert (narrow["out"], narrow["differences"]) == ([(10, 300), (0, 480), (3, 3)], [(10, 299), (0, 480)])
+
+
 def test_scalars_are_their_value_or_the_middle_of_their_range_or_one() -> None:
     found = proposed(with_scalars, image=(640, 480))
     assert {name: found[name] for name in ("shift", "radius", "ranged")} == {"shift": 5, "radius": 1, "ranged": 5}
@@ -179,6 +197,16 @@ def test_a_scalar_with_one_limit_is_proposed_within_it() -> None:
     assert {name: found[name] for name in scalars} == {"least": 3, "most": -2, "wide": 1, "endless": 2}
 
 
+def test_a_value_beyond_its_own_limits_is_not_proposed() -> None:
+    def build() -> hl.Func:
+        out, shift = hl.Func("out"), hl.Param(hl.Int(32), "shift", 5)
+        shift.set_range(6, 8)
+        out[X, Y] = image()[X + shift, Y]
+        return out
+
+    assert proposed(build, image=(640, 480))["shift"] == 7
+
+
 @pytest.mark.parametrize(
     ("examples", "said"),
     [
@@ -208,4 +236,15 @@ def test_every_input_needs_a_size() -> None:
         return out
 
     with pytest.raises(InvalidParameter, match="--estimate-from other=EXTENT"):
+        proposed(two, image=(640, 480))
+
+
+def test_an_input_needs_a_size_in_each_dimension() -> None:
+    def two() -> hl.Func:
+        other, out = hl.ImageParam(hl.UInt(8), 2, "other"), hl.Func("out")
+        other.dim(1).set_estimate(0, 480)
+        out[X, Y] = image()[X, Y] + other[X, Y]
+        return out
+
+    with pytest.raises(InvalidParameter, match=r"neither all estimates nor .* --estimate-from other=EXTENT,EXTENT"):
         proposed(two, image=(640, 480))
