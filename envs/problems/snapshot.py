@@ -167,7 +167,9 @@ def _with_estimate(parameter: _core.ParameterData, estimate: Estimate) -> _core.
             values[f"min_estimate.{dimension}"] = ("int32", minimum)
             values[f"extent_estimate.{dimension}"] = ("int32", extent)
     else:
-        values["estimate"] = (parameter.type, _number(parameter, estimate))
+        number = _number(parameter, estimate)
+        _check_limits(parameter, number)
+        values["estimate"] = (parameter.type, number)
     return _core.ParameterData(**{**_as_dict(parameter), "values": values})
 
 
@@ -231,3 +233,15 @@ def _number(parameter: _core.ParameterData, estimate: Estimate) -> int | float:
             f"Give an integer from {low} to {high}."
         )
     return int(number)
+
+
+def _check_limits(parameter: _core.ParameterData, number: int | float) -> None:
+    limits = {limit: parameter.values[limit][1] for limit in ("min", "max") if limit in parameter.values}
+    # Limits are as precise as the parameter: 0.1 keeps to one of 0.1.
+    stored = np.dtype(parameter.type).type(number) if parameter.type in ("float16", "float32") else number
+    if not limits.get("min", stored) <= stored <= limits.get("max", stored):
+        words = " and ".join(f"at {'least' if limit == 'min' else 'most'} {value}" for limit, value in limits.items())
+        raise _core.InvalidParameter(
+            f"estimates: {number} does not fit the scalar {parameter.name!r}, which must be {words}: compiled code refuses "
+            "to run on any other value."
+        )
