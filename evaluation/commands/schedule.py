@@ -225,7 +225,7 @@ def schedule(
 
     With --measure or --manual, the best schedule is then timed beside others in turns, and a table on the error stream
     tells cost, run time and speed. If it computes something else than the pipeline, or does not run, the exit status is 2;
-    so it is if none of the schedules runs that were timed.
+    so it is if all do that were timed.
 
     Ctrl-C ends the search with the best schedule so far, which is printed and written as any other; it is timed beside no
     others, and the exit status is 0.
@@ -275,7 +275,9 @@ def schedule(
         if save is not None:
             _save(plan, save)
     if isinstance(plan, TunedPlan) and fails(plan):
-        raise Failure(f"Do not use this schedule: {run_time_words(plan, plan.finalists[0])}.")
+        raise Failure(
+            f"Do not use this schedule: {run_time_words(plan, plan.finalists[0])}. `halidegym time` of adams2019 tells why."
+        )
     if beside.schedules and plan.ended_by != "interrupt":
         cost = best[0].cost if weights is None else None  # others' costs are those of the shipped weights
         title, rows = time_beside(problem, best[0].schedule, cost, beside.schedules, beside.settings)

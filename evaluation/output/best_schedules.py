@@ -54,7 +54,7 @@ def best_schedules(plan: Plan, count: int, weights: Weights | None = None) -> li
 
 
 def fails(plan: TunedPlan) -> bool:
-    """Whether its schedule is known not to run, because none of those runs that were timed."""
+    """Whether its schedule is known not to run, or to compute something else, as all do that were timed."""
     return plan.baseline_time is not None and math.isnan(plan.speedup)
 
 
@@ -62,9 +62,15 @@ def run_time_words(plan: TunedPlan, finalist: Finalist) -> str:
     """How long a schedule took, and the baseline beside it."""
     if plan.baseline_time is None:
         return "nothing was timed; this is what Adams2019's search found"
+    if fails(plan) and plan.measurements == 0:
+        return (
+            "there was time for nothing but what Adams2019's search found, which this is, and it does not run, or computes "
+            "something else than the pipeline; give it longer"
+        )
     if fails(plan):
         return (
-            "none of the schedules that were timed runs; this is what Adams2019's search found, and it does not, either"
+            "none of the schedules that were timed runs and computes what the pipeline does; this is what Adams2019's "
+            "search found, and it does not, either"
         )
     interval = f"[{finalist.low:.2f}, {finalist.high:.2f}]"
     times = f"{milliseconds(finalist.run_time)} ms against {milliseconds(plan.baseline_time)} ms"

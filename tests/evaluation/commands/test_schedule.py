@@ -148,6 +148,16 @@ def test_a_schedule_that_is_known_not_to_run_is_a_failure(monkeypatch: pytest.Mo
     assert (tmp_path / "plan.json").exists() and "get_func(" in result.stdout
 
 
+def test_a_baseline_that_fails_where_no_time_is_left_for_others_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    timer = MadeUpTimes(lambda schedule: 1.0 if isinstance(schedule, TrustedSchedule) else math.inf)
+    monkeypatch.setattr(schedule_command, "tuning_timer", lambda *_: nullcontext(timer))
+    result = schedule("--seconds", "0.001")
+    assert result.exit_code == 2
+    assert "0 schedules timed" in result.stderr and "none of the schedules" not in result.stderr
+    assert "Error: Do not use this schedule: there was time for nothing but what Adams2019's search" in result.stderr
+    assert "give it longer. `halidegym time` of adams2019 tells why." in result.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
