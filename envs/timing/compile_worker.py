@@ -20,6 +20,9 @@ from halidegym.native import _core
 KERNEL = "kernel"
 """Name of the compiled function."""
 
+# Features that change how a kernel is called, and nothing else: the runner calls all of them in one way.
+_WAYS_TO_CALL = (hl.TargetFeature.UserContext, hl.TargetFeature.CPlusPlusMangling)
+
 
 @dataclasses.dataclass(frozen=True)
 class KernelRequest:
@@ -76,7 +79,7 @@ def _compile_as_scheduled(request: KernelRequest) -> float:
     }
     for output in pipeline.outputs():
         output.set_estimates(_run_region(output, regions[output.name()]))
-    target = hl.Target(request.problem.target).with_feature(hl.TargetFeature.NoRuntime)
+    target = _without(_WAYS_TO_CALL, request.problem.target).with_feature(hl.TargetFeature.NoRuntime)
     if isinstance(request.schedule, TrustedSchedule):
         target = target.with_feature(hl.TargetFeature.LargeBuffers)  # all intermediate images are there as a whole
     arguments = pipeline.infer_arguments()
@@ -97,12 +100,21 @@ def _run_region(output: hl.Func, estimated: Sequence[_core.Span]) -> list[tuple[
     ]
 
 
+def _without(features: Sequence[hl.TargetFeature], target: str) -> hl.Target:
+    without = hl.Target(target)
+    for feature in features:
+        without = without.without_feature(feature)
+    return without
+
+
 def carry_out(request: KernelRequest | RuntimeRequest) -> Reply:
     """Write the object file that is asked for."""
     begin, worked = time.perf_counter(), time.process_time()
     try:
         if isinstance(request, RuntimeRequest):
-            hl.compile_standalone_runtime(request.object_path, hl.Target(request.target))
+            # Halide 21 refuses to write a runtime for strict_float, which has none of the floats of pipelines.
+            target = _without((hl.TargetFeature.StrictFloat,), request.target)
+            hl.compile_standalone_runtime(request.object_path, target)
             return Reply("ok", "", time.perf_counter() - begin)
         halide_s = _compile_kernel(request)
         return Reply("ok", "", halide_s, time.process_time() - worked)

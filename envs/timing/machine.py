@@ -22,6 +22,7 @@ _logger = logging.getLogger(__name__)
 
 _SILENCE_S = 1.0  # of waiting
 _LONGEST_COMMAND = 80
+_SANITIZERS = frozenset(("asan", "msan", "tsan", "sanitizer_coverage"))
 
 _teller = threading.Lock()  # of the thread that tells
 
@@ -63,7 +64,8 @@ def this_machine() -> Machine:
 
 
 def check_runs_here(target: str) -> None:
-    """Refuse targets whose architecture or operating system this machine does not have, or that hide what inputs must be.
+    """Refuse targets whose architecture or operating system this machine does not have, or that hide what inputs must be,
+    or need the library of a sanitizer.
 
     Other features are not looked at.
 
@@ -82,6 +84,11 @@ def check_runs_here(target: str) -> None:
         raise InvalidParameter(
             f"Cannot measure for target {target}: with no_bounds_query, a pipeline does not tell how large its inputs must "
             "be. Leave the feature out"
+        )
+    for feature in _SANITIZERS.intersection(target.split("-")):
+        raise InvalidParameter(
+            f"Cannot measure for target {target}: what is compiled with {feature} needs a library that belongs to the "
+            "program. Leave the feature out"
         )
 
 

@@ -24,7 +24,7 @@ from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample, on
 from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.machine import check_runs_here, compiling, measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
-from halidegym.envs.timing.trusted import Trusted
+from halidegym.envs.timing.trusted import Trusted, cannot_verify
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of, without_drift
 from halidegym.native import _core
 from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, checked_path
@@ -284,12 +284,7 @@ class Stopwatch:
                 with self._running(problem, kernel) as running:
                     self._bench.keep_trusted(key, Trusted.of(problem, running, directory))
             except KernelFailed as failed:
-                reason = failed.error.strip().rstrip(".")
-                raise _core.Error(
-                    f"{problem.name}: the trusted schedule, which outputs are compared with, fails: {failed.outcome}: "
-                    f"{reason}. Mend the pipeline or its estimates, give it more time or memory, or do not verify "
-                    "(verify=False, or --no-verify)."
-                ) from None
+                raise cannot_verify(problem, failed) from None
 
     def _compiled(
         self, problem: SchedulingProblem, schedules: Sequence[ScheduleLike], deadlines: Sequence[float] = ()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.kernel import KernelFailed, Regions, RunningKernel
+from halidegym.native._core import Error
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +49,19 @@ class Trusted:
         except KernelFailed as failed:
             raise KernelFailed(failed.outcome, failed.error, larger) from None
         return larger
+
+
+def cannot_verify(problem: SchedulingProblem, failed: KernelFailed) -> Error:
+    """The error of a problem whose trusted schedule failed, so that there is nothing to compare outputs with."""
+    if "SIGILL" in failed.error:
+        remedy = f"This processor lacks an instruction of the target {problem.target}: leave out its feature."
+    else:
+        remedy = "Mend the pipeline or its estimates, give it more time or memory, or do not verify (verify=False, "
+        remedy += "or --no-verify)."
+    reason = failed.error.strip().rstrip(".")
+    return Error(
+        f"{problem.name}: the trusted schedule, which outputs are compared with, fails: {failed.outcome}: {reason}. {remedy}"
+    )
 
 
 def _beyond(regions: Regions, provided: Regions) -> str:

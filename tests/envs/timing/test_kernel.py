@@ -13,6 +13,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.compiler import Compiler
 from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, once_more_if_killed
 from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.envs.timing.trusted import cannot_verify
 
 SETTINGS = TimingSettings(threads=1)
 
@@ -94,3 +95,12 @@ def test_what_somebody_kills_runs_once_more() -> None:
     endings = iter([KernelFailed("crash", "by itself"), "result"])
     with pytest.raises(KernelFailed, match="by itself"):
         once_more_if_killed(run)
+
+
+def test_instructions_that_the_processor_lacks_are_those_of_the_target() -> None:
+    problem = SchedulingProblem.from_pipeline(several_outputs, target="x86-64-linux-avx512_zen5", parallelism=1)
+    said = str(cannot_verify(problem, KernelFailed("crash", "died of SIGILL")))
+    assert said.endswith(
+        f"SIGILL. This processor lacks an instruction of the target {problem.target}: leave out its feature."
+    )
+    assert "lacks" not in str(cannot_verify(problem, KernelFailed("crash", "died of SIGSEGV")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import halide as hl
 import numpy as np
 import pytest
@@ -135,3 +137,17 @@ def test_arrays_are_continued_by_their_edges_for_rounded_up_tiles() -> None:
     for seed in range(4):
         (output,) = run_schedule(problem, random_schedule(problem, seed), inputs={"image": array})
         np.testing.assert_array_equal(output, array[1:] + array[:-1])
+
+
+@pytest.mark.parametrize("feature", ["strict_float", "user_context", "c_plus_plus_name_mangling"])
+def test_targets_of_programs_can_be_measured(feature: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Halide writes no runtime for the first one; the others change how a kernel is called."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where no runtime is
+    f, doubled, x, image = hl.Func("f"), hl.Func("doubled"), hl.Var("x"), hl.ImageParam(hl.Float(32), 1, "image")
+    doubled[x] = 2 * image[x]
+    f[x] = doubled[x] + doubled[x + 1]
+    f.set_estimates([(0, 82)])
+    problem = SchedulingProblem.from_pipeline(f, target=f"host-{feature}", estimates={"image": [(0, 83)]})
+    array = np.arange(83, dtype=np.float32)
+    (output,) = run_schedule(problem, random_schedule(problem, 0), inputs={"image": array})
+    np.testing.assert_array_equal(output, 4 * np.arange(82) + 2)

@@ -178,6 +178,10 @@ def test_a_baseline_that_fails_where_no_time_is_left_for_others_is_told_so(monke
         (("--agent", "greedy", "--threads", "1"), "--threads is of --agent autotune, --measure and --manual"),
         (("--target", "arm-64-linux"), "Cannot measure for target arm-64-linux on this machine"),
         (("--target", "host-no_bounds_query"), "Leave the feature out"),
+        (
+            ("--target", "host-asan"),
+            "what is compiled with asan needs a library that belongs to the program. Leave the",
+        ),
     ],
 )
 def test_options_that_do_not_go_together(options: tuple[str, ...], words: str) -> None:
