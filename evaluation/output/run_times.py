@@ -35,6 +35,14 @@ def outcome(timing: Timing | None, failure: str) -> str:
     return "disturbed" if timing.is_disturbed else "ok"
 
 
+def left_out(timing: Timing | None, failure: str) -> str:
+    """The reason in full, if `outcome` leaves out some of what Halide or an autoscheduler says; else nothing."""
+    reason = failure
+    if timing is not None:
+        reason = timing.error if timing.outcome == "compile_error" else ""
+    return "" if _first_line(reason) == reason.strip() else reason.strip()
+
+
 def _first_line(text: str) -> str:
     lines = text.splitlines() or [""]
     return lines[0] if len(lines[0]) <= 100 else lines[0][:99] + "…"

@@ -13,7 +13,7 @@ from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.schedule import Contender
 from halidegym.evaluation.output.console import name_columns, number_columns
-from halidegym.evaluation.output.run_times import least_ms, median_ms, outcome, speed
+from halidegym.evaluation.output.run_times import least_ms, left_out, median_ms, outcome, speed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,13 +80,15 @@ def side_by_side(
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """What to know of schedules that run, and why others compute something else; a sentence or two each."""
+    """What to know of schedules that run, and why others do not or compute something else; as far as no row tells it."""
     found = []
     for row in rows:
         if row.timing is not None and row.timing.outcome == "wrong_output":
             found.append(why_wrong(row.contender.name, row.timing))
         elif row.timing is not None and row.timing.outcome == "ok" and row.timing.larger_inputs:
             found.append(larger_inputs_note(row.contender.name, row.timing.larger_inputs))
+        elif reason := left_out(row.timing, row.contender.failure):
+            found.append(f"{row.contender.name} fails: {reason}")
     return found
 
 

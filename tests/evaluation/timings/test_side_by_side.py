@@ -82,3 +82,14 @@ def test_why_a_schedule_computes_something_else_is_told() -> None:
         "their sizes, as with mirror_image."
     ]
     assert "Halide 21 compiles some schedules wrongly" in said("")[0]
+
+
+def test_what_does_not_fit_into_a_row_is_told_below_the_table() -> None:
+    halide_says = 'Error: Func "s" is computed at an invalid location:\n  s.compute_at(o, q);\nLegal locations:\n  ...'
+    rows = [
+        Row(Contender("mine", cast(Any, "mine"), None), Timing("compile_error", (), 0.0, f"{halide_says}\n")),
+        Row(Contender("short", cast(Any, "short"), None), Timing("compile_error", (), 0.0, "Error: No.\n")),
+        Row(Contender("theirs", cast(Any, None), None, failure="Rejected: " + "x" * 100)),
+    ]
+    assert notes(rows) == [f"mine fails: {halide_says}", f"theirs fails: Rejected: {'x' * 100}"]
+    assert "Legal" not in text_of(rows) and "compile_error: Error: No." in text_of(rows)
