@@ -87,6 +87,7 @@ def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | Non
         InvalidParameter: the text stands for nothing, or for a plan of another problem; or the seconds or the seed are out
             of range.
         FormatError: the file is no plan.
+        KeyboardInterrupt: Ctrl-C ended the agent's search.
     """
     budget, seed = Budget(seconds), check_seed(seed)  # here, since what a search refuses is taken for its failure
     if name == "unscheduled":
@@ -100,6 +101,8 @@ def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | Non
             # The reason without what is known anyway: target and parameters.
             reason = re.sub(r" with \{.*?\}", "", str(error).replace(f" for {problem.target}", ""))
             return Contender(name, None, failure=reason)
+        if plan.ended_by == "interrupt":  # no such agent's schedule, and whoever asks for it is to end, too
+            raise KeyboardInterrupt
     elif ":" in name:
         return _manual(problem, name)
     elif Path(name).is_file():

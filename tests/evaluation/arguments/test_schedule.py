@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from pathlib import Path
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 import halidegym
-from halidegym.agents import BeamSearch
+from halidegym.agents import BeamSearch, Greedy, Plan
+from halidegym.agents.budget import Budget
 from halidegym.envs.pipelines import toys
 from halidegym.evaluation.arguments.schedule import HELP, find_schedule
 from halidegym.native._core import InvalidParameter
@@ -47,3 +49,14 @@ def test_what_is_no_schedule_is_told_what_is_one() -> None:
     for name in ", ".join(names[:-2]).split(", "):
         assert name in str(refused.value)
     assert "plan" in str(refused.value) and "file.py:function" in str(refused.value)
+
+
+def test_ctrl_c_in_a_search_ends_more_than_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was found until then is not what the agent finds, and would be shown and recorded as such."""
+
+    def interrupted(*_: object, **__: object) -> Plan:
+        return dataclasses.replace(Greedy().search(toys.problem("toy_blur"), Budget(), 0), ended_by="interrupt")
+
+    monkeypatch.setattr(BeamSearch, "search", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        find_schedule(toys.problem("toy_blur"), "beam")
