@@ -110,6 +110,8 @@ def _sentences(kind: type[Settings], error: pydantic.ValidationError) -> list[st
             sentences.append(f"{name} is no setting; leave it out, or give one of {', '.join(_names(kind))}")
         elif detail["type"] == "missing":
             sentences.append(f"{name} is missing; give it a value")
+        elif detail["type"] == "value_error" and not detail["loc"]:
+            sentences.append(reason)  # that settings do not fit each other, which it names
         else:
             sentences.append(f"{name}={shown(detail['input'])}: {reason[:1].lower()}{reason[1:]}")
     return sentences

@@ -14,7 +14,7 @@ from halidegym.training.data.collect import DataSettings
 from halidegym.training.dqn.settings import DQNSettings
 from halidegym.training.imitation.settings import ImitationSettings, NetworkSettings, RolloutSettings
 from halidegym.training.ppo.settings import PPOSettings
-from halidegym.training.settings import CONFIGS, Settings, TrainingSettings, load_settings
+from halidegym.training.settings import CONFIGS, Settings, TrainingSettings, load_settings, parse_settings
 from pages_for_tests import ROOT, names_in, tables
 
 
@@ -97,6 +97,15 @@ def test_settings_that_are_given_twice_are_named(tmp_path: Path) -> None:
 def test_a_file_that_is_missing_is_named_with_the_shipped_ones() -> None:
     with pytest.raises(InvalidParameter, match=r"nowhere\.yaml: No such file.* data, data-smoke"):
         load_settings(DataSettings, "nowhere.yaml")
+
+
+def test_settings_that_do_not_fit_each_other_are_named_alone() -> None:
+    settings = yaml.safe_load((CONFIGS / "ppo-smoke.yaml").read_text())
+    with pytest.raises(InvalidParameter) as raised:
+        parse_settings(PPOSettings, {**settings, "batch": 100}, "my.yaml")
+    assert str(raised.value) == "my.yaml: batch=100 does not divide num_envs * rollout_steps=512; change one of them"
+    with pytest.raises(InvalidParameter, match=r"^my\.yaml: the file=\['seed'\]: input should be a valid dictionary"):
+        parse_settings(PPOSettings, ["seed"], "my.yaml")
 
 
 def test_no_more_threads_than_cores_are_used() -> None:
