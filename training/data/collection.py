@@ -10,7 +10,7 @@ from halidegym.envs.pipelines import generated
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.native.checks import checked_path
 from halidegym.training.data.origin import Origin
-from halidegym.training.data.shard import Shard, TaughtProblem
+from halidegym.training.data.shard import Shard, Skipped, TaughtProblem
 
 
 def load_split(folder: str | os.PathLike[str], split: Literal["train", "validation"]) -> list[TaughtProblem]:
@@ -25,6 +25,7 @@ def load_split(folder: str | os.PathLike[str], split: Literal["train", "validati
     paths = sorted((folder / split).glob("plans-*.npz"))
     problems = list[TaughtProblem]()
     found_in = dict[str, Path]()
+    skipped = list[Skipped]()
     origin: Origin | None = None
     for path in paths:
         shard = Shard.load(path)
@@ -40,6 +41,12 @@ def load_split(folder: str | os.PathLike[str], split: Literal["train", "validati
                 )
             found_in[problem.name] = path
         problems += shard.problems
+        skipped += shard.skipped
+    if not problems and skipped:
+        raise InvalidParameter(
+            f"There are no plans in {folder / split}: the teacher skipped all of its {len(skipped)} pipelines, such as "
+            f"{skipped[0].name} ({skipped[0].reason}). Collect more pipelines, or with another teacher into another folder"
+        )
     if not problems:
         raise InvalidParameter(
             f"There are no plans in {folder / split}; collect some: halidegym train data --output {folder}"

@@ -10,7 +10,7 @@ import pytest
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.training.data.collection import load_split
 from halidegym.training.data.origin import Origin
-from halidegym.training.data.shard import Shard, TaughtPlan, TaughtProblem
+from halidegym.training.data.shard import Shard, Skipped, TaughtPlan, TaughtProblem
 
 ORIGIN = Origin.here("x86-64-linux", 16)
 
@@ -44,6 +44,18 @@ def test_without_plans_the_remedy_is_named(tmp_path: Path) -> None:
             InvalidParameter, match=f"no plans in {tmp_path / split}; collect some: halidegym train data"
         ):
             load_split(tmp_path, split)  # type: ignore[arg-type]
+
+
+def test_pipelines_that_were_all_skipped_are_not_to_be_collected_again(tmp_path: Path) -> None:
+    skipped = tuple(Skipped(f"random-train-v1/{n}", "greedy search needs more than 600 evaluations") for n in range(2))
+    write(tmp_path, dataclasses.replace(shard(), skipped=skipped))
+    with pytest.raises(InvalidParameter) as raised:
+        load_split(tmp_path, "train")
+    assert str(raised.value) == (
+        f"There are no plans in {tmp_path / 'train'}: the teacher skipped all of its 2 pipelines, such as "
+        "random-train-v1/0 (greedy search needs more than 600 evaluations). Collect more pipelines, or with another "
+        "teacher into another folder"
+    )
 
 
 @pytest.mark.parametrize(
