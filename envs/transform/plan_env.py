@@ -111,7 +111,7 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
     | `room` | none | further sizes, which observations and actions have room for, though no episode is about them |
     | `space` | `"basic"` | `"lanes"`: codelets of all L, not only the widest; `"wide"`: all places and radices, too |
     | `lanes` | `(1, 2, 4)` | complex numbers in a vector register: which L there are |
-    | `context` | 0.0 | nanoseconds a number where the halves of a split do not fit each other, see below |
+    | `context` | 0.0 | nanoseconds a number where the halves of a split do not fit each other, up to a million |
     | `baseline` | `"dp"` | what dynamic programming over problems finds; or the text of a plan, or microseconds |
     | `form` | `"log_speedup"` | of the reward |
     | `estimates` | `True` | show the model's estimates |

@@ -123,6 +123,19 @@ def test_the_best_actions_are_worth_what_the_optimum_is() -> None:
     assert reward == math.log(env.space.root().model_cost / cost) > 0
 
 
+@pytest.mark.parametrize("n", [4, 8, 64])
+def test_observations_have_room_for_the_largest_context(n: int) -> None:
+    env, rng = TransformPlanEnv(n, context=10**6), np.random.default_rng(n)
+    for seed in range(5):
+        observation, info = env.reset(seed=seed)
+        terminated = False
+        while not terminated:
+            assert env.observation_space.contains(observation)
+            action = rng.choice(np.flatnonzero(info["action_mask"]))
+            observation, reward, terminated, _, info = env.step(action)
+        assert math.isfinite(reward)
+
+
 def test_illegal_actions_stand_for_legal_ones() -> None:
     env = TransformPlanEnv(1024)
     for action in [-1, 0, 1, 21, 22, 10**9]:
@@ -194,6 +207,7 @@ def test_render() -> None:
         ({"baseline": 0}, "baseline=0"),
         ({"baseline": True}, "baseline=True"),
         ({"context": "none"}, "context='none'"),
+        ({"context": 1e9}, "context=1000000000.0 is out of range; give a number from 0 to 1000000"),
         ({"baseline": "split 2 inplace (?) (codelet 4)"}, "open problems"),
         ({"baseline": "fftw"}, "position 0"),
         ({"form": "slowdown"}, "form='slowdown'"),
