@@ -161,11 +161,12 @@ def problem_of(problem_or_env: Any) -> SchedulingProblem:
     """
     if isinstance(problem_or_env, SchedulingProblem):
         return problem_or_env
-    problem = getattr(getattr(problem_or_env, "unwrapped", None), "problem", None)
+    env = getattr(problem_or_env, "unwrapped", None)
+    problem = getattr(env, "problem", None)
     if isinstance(problem, SchedulingProblem):
         return problem
     raise InvalidParameter(
-        f"Cannot plan for a {type(problem_or_env).__name__}: give a SchedulingProblem, e.g. "
-        "SchedulingProblem.from_pipeline(pipeline), or an environment that has been reset; for another search space, "
-        "call solve"
+        f"Cannot plan for a {type(problem_or_env if env is None else env).__name__}: give a SchedulingProblem, e.g. "
+        "SchedulingProblem.from_pipeline(pipeline) or one of the problems of a vector, or a single environment that has "
+        "one; for another search space, such as env.unwrapped.tree of SyntheticTree-v0, call solve"
     )

@@ -7,8 +7,11 @@ import pickle
 import signal
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
+import gymnasium as gym
 import pytest
 
 import pipelines_for_tests
@@ -222,6 +225,25 @@ def test_absurd_arguments_are_refused(agent: Agent, arguments: dict[str, int], m
 def test_something_else_than_a_problem_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="Cannot plan for a str"):
         BeamSearch().plan("harris")
+
+
+@pytest.mark.parametrize(
+    ("env", "remedy"),
+    [
+        (
+            lambda: gym.make("SyntheticTree-v0"),
+            "a SyntheticTreeEnv: .* env.unwrapped.tree of SyntheticTree-v0, call solve",
+        ),
+        (
+            lambda: gym.make_vec("HalideSchedule-v0", 2, pipeline="toy_blur"),
+            "a HalideScheduleVector: .* problems of a vector",
+        ),
+    ],
+    ids=["tree", "vector"],
+)
+def test_an_environment_without_a_problem_of_its_own_is_named(env: Callable[[], Any], remedy: str) -> None:
+    with pytest.raises(InvalidParameter, match=f"Cannot plan for {remedy}"):
+        BeamSearch().plan(env())
 
 
 def test_an_impossible_limit_is_reported(blur: SchedulingProblem) -> None:
