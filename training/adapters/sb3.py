@@ -129,7 +129,9 @@ class ScheduleVecEnv(VecEnv):
         Raises:
             AttributeError: there is none, or it is to be set for some.
         """
-        if not hasattr(self.native, attr_name) or len(self._chosen(indices)) < self.num_envs:
+        if not hasattr(self.native, attr_name):
+            raise AttributeError(f"a native vector has no {attr_name} that could be set")
+        if len(self._chosen(indices)) < self.num_envs:
             raise AttributeError(f"{attr_name} cannot be set for environments {indices} of a native vector")
         setattr(self.native, attr_name, value)
 

@@ -100,6 +100,8 @@ def test_attributes_and_methods() -> None:
         envs.get_attr("fun")
     with pytest.raises(AttributeError, match="reward cannot be set for environments 1"):
         envs.set_attr("reward", RewardByCost("speedup"), 1)
+    with pytest.raises(AttributeError, match="a native vector has no fun that could be set"):
+        envs.set_attr("fun", 1)
     envs.set_attr("reward", RewardByCost("speedup"))
     assert envs.native.reward.form == "speedup"
     assert envs.env_is_wrapped(gym.Wrapper) == [False] * COUNT
