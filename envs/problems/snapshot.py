@@ -237,8 +237,9 @@ def _number(parameter: _core.ParameterData, estimate: Estimate) -> int | float:
 
 def _check_limits(parameter: _core.ParameterData, number: int | float) -> None:
     limits = {limit: parameter.values[limit][1] for limit in ("min", "max") if limit in parameter.values}
-    # Limits are as precise as the parameter: 0.1 keeps to one of 0.1.
-    stored = np.dtype(parameter.type).type(number) if parameter.type in ("float16", "float32") else number
+    # Limits are as precise as the parameter: 0.1 keeps to one of 0.1, and what is beyond its type is infinite.
+    with np.errstate(over="ignore"):
+        stored = np.dtype(parameter.type).type(number) if parameter.type in ("float16", "float32") else number
     if not limits.get("min", stored) <= stored <= limits.get("max", stored):
         words = " and ".join(f"at {'least' if limit == 'min' else 'most'} {value}" for limit, value in limits.items())
         raise _core.InvalidParameter(

@@ -80,16 +80,17 @@ def test_estimates_must_fit_the_type(estimate: float) -> None:
         SchedulingProblem.from_pipeline(analysis_pipelines.parameters(), estimates={"p": estimate})
 
 
-@pytest.mark.parametrize("beyond", [0.09, 0.71])
-def test_estimates_keep_to_the_limits_of_a_parameter(beyond: float) -> None:
+@pytest.mark.parametrize(("beyond", "said"), [(0.09, r"0\.09"), (0.71, r"0\.71"), (1e300, r"1e\+300")])
+def test_estimates_keep_to_the_limits_of_a_parameter(beyond: float, said: str) -> None:
     """Compiled code refuses to run on others. Limits are as precise as the parameter: 0.1 keeps to one of 0.1."""
     f, scale = hl.Func("f"), hl.Param(hl.Float(32), "scale")
-    scale.set_range(hl.f32(0.1), hl.f32(0.7))
     f[x] = x * scale
     f.set_estimates([(0, 8)])
+    SchedulingProblem.from_pipeline(f, estimates={"scale": beyond})
+    scale.set_range(hl.f32(0.1), hl.f32(0.7))
     for limit in (0.1, 0.7):
         SchedulingProblem.from_pipeline(f, estimates={"scale": limit})
-    with pytest.raises(_core.InvalidParameter, match=rf"{beyond} does not fit .* at least 0\.1\d* and at most 0\.6"):
+    with pytest.raises(_core.InvalidParameter, match=rf"{said} does not fit .* at least 0\.1\d* and at most 0\.6"):
         SchedulingProblem.from_pipeline(f, estimates={"scale": beyond})
 
 
