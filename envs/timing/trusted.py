@@ -53,11 +53,12 @@ class Trusted:
 
 def cannot_verify(problem: SchedulingProblem, failed: KernelFailed) -> Error:
     """The error of a problem whose trusted schedule failed, so that there is nothing to compare outputs with."""
-    if "SIGILL" in failed.error:
-        remedy = f"This processor lacks an instruction of the target {problem.target}: leave out its feature."
-    else:
-        remedy = "Mend the pipeline or its estimates, give it more time or memory, or do not verify (verify=False, "
-        remedy += "or --no-verify)."
+    remedy = (
+        f"This processor lacks an instruction of the target {problem.target}: leave out its feature."
+        if "SIGILL" in failed.error
+        else "Mend the pipeline or its estimates, give it more time or memory, or do not verify (verify=False, or "
+        "--no-verify)."
+    )
     reason = failed.error.strip().rstrip(".")
     return Error(
         f"{problem.name}: the trusted schedule, which outputs are compared with, fails: {failed.outcome}: {reason}. {remedy}"

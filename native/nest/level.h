@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    static constexpr size_t usual_size = 4;  // copied in one go
+    static constexpr size_t usual_size = 4;  // copied in one go, and by no call, as std::copy_n does
 
     int size_ = 0;
     std::array<int64_t, max_loops> values_;  // meaningful up to size_

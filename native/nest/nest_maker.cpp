@@ -22,6 +22,7 @@ Draft Workbench::level(const LevelShape &shape) {
     return borrowed(&level);
 }
 
+// Over what the level was before, without clearing that first.
 Draft Workbench::copy(const Level &copied) {
     Level &level = levels_.next();
     static_cast<LevelShape &>(level) = copied;
