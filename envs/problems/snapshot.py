@@ -69,11 +69,12 @@ class PipelineSnapshot:
             estimates: by name: a number for a scalar, (min, extent) of every dimension for an image or an output.
 
         Raises:
-            InvalidParameter: no parameter or output has such a name, or the estimate does not fit it.
+            InvalidParameter: no parameter or output has such a name, or the estimate does not fit it; or one that was set on
+                a parameter, and stays, does not.
         """
         names = {parameter.name for parameter in self.parameters}
         parameters = tuple(
-            _with_estimate(parameter, estimates[parameter.name]) if parameter.name in estimates else parameter
+            _with_estimate(parameter, estimates[parameter.name]) if parameter.name in estimates else _checked(parameter)
             for parameter in self.parameters
         )
         snapshot = PipelineSnapshot(self.serialized, parameters)
@@ -158,6 +159,12 @@ def _as_dict(parameter: _core.ParameterData) -> dict[str, Any]:
     }
 
 
+def _checked(parameter: _core.ParameterData) -> _core.ParameterData:
+    if "estimate" in parameter.values:
+        _check_limits("set_estimate", parameter, parameter.values["estimate"][1])
+    return parameter
+
+
 def _with_estimate(parameter: _core.ParameterData, estimate: Estimate) -> _core.ParameterData:
     values = dict(parameter.values)
     if parameter.is_buffer:
@@ -168,7 +175,7 @@ def _with_estimate(parameter: _core.ParameterData, estimate: Estimate) -> _core.
             values[f"extent_estimate.{dimension}"] = ("int32", extent)
     else:
         number = _number(parameter, estimate)
-        _check_limits(parameter, number)
+        _check_limits("estimates", parameter, number)
         values["estimate"] = (parameter.type, number)
     return _core.ParameterData(**{**_as_dict(parameter), "values": values})
 
@@ -235,7 +242,7 @@ def _number(parameter: _core.ParameterData, estimate: Estimate) -> int | float:
     return int(number)
 
 
-def _check_limits(parameter: _core.ParameterData, number: int | float) -> None:
+def _check_limits(source: str, parameter: _core.ParameterData, number: int | float) -> None:
     limits = {limit: parameter.values[limit][1] for limit in ("min", "max") if limit in parameter.values}
     # Limits are as precise as the parameter: 0.1 keeps to one of 0.1, and what is beyond its type is infinite.
     with np.errstate(over="ignore"):
@@ -243,6 +250,6 @@ def _check_limits(parameter: _core.ParameterData, number: int | float) -> None:
     if not limits.get("min", stored) <= stored <= limits.get("max", stored):
         words = " and ".join(f"at {'least' if limit == 'min' else 'most'} {value}" for limit, value in limits.items())
         raise _core.InvalidParameter(
-            f"estimates: {number} does not fit the scalar {parameter.name!r}, which must be {words}: compiled code refuses "
+            f"{source}: {number} does not fit the scalar {parameter.name!r}, which must be {words}: compiled code refuses "
             "to run on any other value."
         )
