@@ -105,6 +105,8 @@ class Agent(ABC):
             OutOfResources: as for `plan`.
         """
         budget = Budget(seconds, evaluations, expansions, measurements)
+        if isinstance(space, SchedulingProblem):
+            raise InvalidParameter("a SchedulingProblem is no search space; call plan, which searches its schedules")
         return self.search_space(space, budget, check_seed(seed), None, measure)
 
     @abstractmethod

@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 
 import pipelines_for_tests
+from halidegym.agents.agent import Agent
+from halidegym.agents.learned.policy_agent import PolicyAgent
 from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.planners.beam import BeamSearch
+from halidegym.agents.planners.dynamic_programming import DynamicProgramming
 from halidegym.agents.planners.exhaustive import ExhaustiveSearch
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.agents.planners.mb2fbs import MB2FBS
@@ -184,6 +187,13 @@ def test_spaces_without_a_solution(planner: NativeSearch, space: type[PythonTree
 def test_objects_that_are_no_spaces(space: Any, message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         BeamSearch(beam_size=2).solve(space() if space in (object, dict) else space(SyntheticTree(depth=3)))
+
+
+@pytest.mark.parametrize("agent", [Greedy(), PolicyAgent(), DynamicProgramming()], ids=lambda agent: agent.name)
+def test_a_problem_is_for_plan(agent: Agent) -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.mm, target=SSE_AVX2, parallelism=4)
+    with pytest.raises(InvalidParameter, match="a SchedulingProblem is no search space; call plan"):
+        agent.solve(problem)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
