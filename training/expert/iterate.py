@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from halidegym.native._core import InvalidParameter
 from halidegym.training.data.shard import TaughtPlan, TaughtProblem
 from halidegym.training.expert.buffer import Buffer
 from halidegym.training.expert.improve import improved_plans
@@ -44,7 +45,16 @@ def iterate(
         workers: None to search on threads of this machine; the searches find the same wherever they are.
         on_step: called after each step.
         on_begin: called before a number of steps, with what they do.
+
+    Raises:
+        InvalidParameter: there are too few problems for a round.
     """
+    needed = settings.pipelines + settings.rehearsed
+    if len(train) < needed:
+        raise InvalidParameter(
+            f"pipelines={settings.pipelines} and rehearsed={settings.rehearsed} need {needed:,} pipelines with plans, and "
+            f"there are {len(train):,}; collect more, or give fewer"
+        )
     with connected(workers):
         return _Iteration(settings, policy, train, validation, folder, workers, on_step, on_begin).run()
 

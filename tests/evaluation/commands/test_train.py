@@ -132,6 +132,9 @@ def test_expert_iteration_improves_labels_and_goes_on_when_killed(
     check_that_it_goes_on(start, tmp_path)
     refused = halidegym(*begun, "--data", other_data, "--output", tmp_path / "whole")
     assert refused.exit_code == 2 and "plans_sha256" in refused.output
+    many = "expert", "--config", config(tmp_path, {**EXPERT, "pipelines": 30}), *begun[3:], "--data", data
+    refused = halidegym(*many, "--output", tmp_path / "many")
+    assert refused.exit_code == 2 and "need 31 pipelines" in " ".join(refused.output.split())
 
 
 def test_aggrevate_learns_of_other_pipelines_each_round_and_goes_on_when_killed(
