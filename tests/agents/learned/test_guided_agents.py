@@ -35,14 +35,8 @@ from halidegym.native._core import (
     rollout_search,
 )
 from oracle.builder_problem import SSE_AVX2
-from policies_for_tests import untrained_policy
 
 pytest.importorskip("torch")
-
-
-@pytest.fixture(scope="module")
-def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return untrained_policy(tmp_path_factory.mktemp("policy"), seed=0)
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,6 @@ from policies_for_tests import untrained_policy
 pytest.importorskip("torch")
 
 
-@pytest.fixture(scope="module")
-def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return untrained_policy(tmp_path_factory.mktemp("policy"), seed=0)
-
-
 def test_each_draws_whole_schedules(policy: Path) -> None:
     """At a temperature of 0 each has one schedule only."""
     blur = toys.problem("toy_blur")
