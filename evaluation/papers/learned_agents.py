@@ -53,6 +53,11 @@ class Entrant:
         """Whether a seed makes a difference."""
         return not isinstance(self.agent, Greedy | BeamSearch | MB2FBS)
 
+    @property
+    def policy(self) -> str:
+        """Names or paths of the policies that guide the agent; empty where there are none."""
+        return ", ".join(map(str, policies_of(self.agent.policy))) if isinstance(self.agent, GuidedAgent) else ""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -178,8 +183,7 @@ def compare(
         beam_seconds = float("nan")
         for name, entrant in entrants.items():
             on_step(f"{pipeline}, {name}")
-            agent = entrant.agent
-            policy = ", ".join(map(str, policies_of(agent.policy))) if isinstance(agent, GuidedAgent) else ""
+            policy = entrant.policy
             wanted = list(seeds if entrant.has_seeds else seeds[:1])
             missing = [seed for seed in wanted if (pipeline, name, policy, seed) not in done]
             seconds = None if entrant.beam_times is None else entrant.beam_times * beam_seconds

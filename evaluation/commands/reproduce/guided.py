@@ -39,7 +39,8 @@ def guided(policy: str, first: int, pipelines: int, seeds: int, output: Path) ->
             path, compare(names, entrants, seeds=range(seeds), known=read_runs(path), on_step=on_step)
         ):
             pass
-    table = lines([run for run in read_runs(path) if run.pipeline in names])
+    compared = {(name, entrant.policy) for name, entrant in entrants.items()}
+    table = lines([run for run in read_runs(path) if run.pipeline in names and (run.agent, run.policy) in compared])
     write_table(output / "guided-searches.csv", HEADER, table)
     shown = Table(*name_columns(HEADER[0]), *number_columns(*HEADER[1:]), box=None)
     for line in table:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from benchmarks_for_tests import halidegym
 from halidegym.evaluation.papers.guided_searches import EVALUATIONS, HEADER, guided_searches, lines
-from halidegym.evaluation.papers.learned_agents import BEAM, GREEDY, Run
+from halidegym.evaluation.papers.learned_agents import BEAM, GREEDY, Entrant, Run
 
 
 def _run(pipeline: str, agent: str, cost: float, seed: int = 0) -> Run:
@@ -35,3 +43,20 @@ def test_costs_are_compared_with_guided_replay_of_the_same_budget() -> None:
     low, high = (float(end) for end in ours[5].split(" to "))
     assert 1.0 <= low <= 2.0 <= high <= 4.0
     assert ours[6:] == ("0", "1", "9", "4")
+
+
+def test_the_table_is_of_the_policy_that_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def made_up(names: Sequence[str], entrants: Mapping[str, Entrant], **_: object) -> Iterator[Run]:
+        for name, entrant in entrants.items():
+            cost = {"": 4.0, "default": 2.0, "seed-1": 1.0}[entrant.policy]
+            yield Run(names[0], name, entrant.policy, 0, cost, 9, 9, 4, 1.0)
+
+    monkeypatch.setattr(import_module("halidegym.evaluation.commands.reproduce.guided"), "compare", made_up)
+
+    def of_greedy(policy: str) -> str:
+        result = halidegym("reproduce", "guided", "--policy", policy, "--pipelines", "1", "--output", tmp_path)
+        assert result.exit_code == 0, result.output
+        with open(tmp_path / "guided-searches.csv") as table:
+            return next(row["cost, of greedy's"] for row in csv.DictReader(table) if row["agent"] == "SGBS")
+
+    assert [of_greedy("default"), of_greedy("seed-1"), of_greedy("default")] == ["0.500", "0.250", "0.500"]
