@@ -1,4 +1,4 @@
-"""Ways to search with one policy, at equal evaluations, on generated pipelines: who competes, and what came of it."""
+"""Ways to search with a policy or several, at equal evaluations on generated pipelines: who competes, what came of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HEADER = (
 )  # fmt: skip
 
 
-def guided_searches(policy: str | Path) -> dict[str, Entrant]:
+def guided_searches(policy: str | Path | Sequence[str | Path]) -> dict[str, Entrant]:
     """The entrants, by the names to show."""
     agents: Mapping[str, Agent] = {
         "mcts_replay": MCTS.preset("mcts_replay", threads=1),

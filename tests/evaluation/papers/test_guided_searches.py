@@ -45,18 +45,19 @@ def test_costs_are_compared_with_guided_replay_of_the_same_budget() -> None:
     assert ours[6:] == ("0", "1", "9", "4")
 
 
-def test_the_table_is_of_the_policy_that_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_is_of_the_policies_that_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def made_up(names: Sequence[str], entrants: Mapping[str, Entrant], **_: object) -> Iterator[Run]:
         for name, entrant in entrants.items():
-            cost = {"": 4.0, "default": 2.0, "seed-1": 1.0}[entrant.policy]
+            cost = {"": 4.0, "default": 2.0, "default, seed-1": 1.0}[entrant.policy]
             yield Run(names[0], name, entrant.policy, 0, cost, 9, 9, 4, 1.0)
 
     monkeypatch.setattr(import_module("halidegym.evaluation.commands.reproduce.guided"), "compare", made_up)
 
-    def of_greedy(policy: str) -> str:
-        result = halidegym("reproduce", "guided", "--policy", policy, "--pipelines", "1", "--output", tmp_path)
+    def of_greedy(*policies: str) -> str:
+        options = [option for policy in policies for option in ("--policy", policy)]
+        result = halidegym("reproduce", "guided", *options, "--pipelines", "1", "--output", tmp_path)
         assert result.exit_code == 0, result.output
         with open(tmp_path / "guided-searches.csv") as table:
             return next(row["cost, of greedy's"] for row in csv.DictReader(table) if row["agent"] == "SGBS")
 
-    assert [of_greedy("default"), of_greedy("seed-1"), of_greedy("default")] == ["0.500", "0.250", "0.500"]
+    assert [of_greedy(), of_greedy("default", "seed-1"), of_greedy("default")] == ["0.500", "0.250", "0.500"]
