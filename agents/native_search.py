@@ -84,25 +84,26 @@ class NativeSearch(Agent):
         start, cpu_start = time.perf_counter(), time.process_time()
         result = search(self.rules.space(problem, weights))
         elapsed, cpu_elapsed = time.perf_counter() - start, time.process_time() - cpu_start
-        return Plan(
-            agent=repr(self),
-            seed=seed,
-            fingerprint=fingerprint(problem, weights),
-            cost=result.solutions[0].cost,
-            schedule=Schedule.from_state(problem, result.solutions[0].state),
-            rules=self.rules,
-            candidates=_candidates(result.solutions),
-            pass_costs=tuple(result.pass_costs),
-            pass_candidates=_candidates(result.pass_solutions),
-            evaluations=result.evaluations,
-            distinct_evaluations=result.distinct_evaluations,
-            expansions=result.expansions,
-            forwards=result.forwards,
-            seconds=elapsed,
-            cpu_seconds=cpu_elapsed,
-            history=_history(result),
-            ended_by=result.ended_by,
-        )
+        with interruptible(None):  # there is nothing left for Ctrl-C to end, only to lose
+            return Plan(
+                agent=repr(self),
+                seed=seed,
+                fingerprint=fingerprint(problem, weights),
+                cost=result.solutions[0].cost,
+                schedule=Schedule.from_state(problem, result.solutions[0].state),
+                rules=self.rules,
+                candidates=_candidates(result.solutions),
+                pass_costs=tuple(result.pass_costs),
+                pass_candidates=_candidates(result.pass_solutions),
+                evaluations=result.evaluations,
+                distinct_evaluations=result.distinct_evaluations,
+                expansions=result.expansions,
+                forwards=result.forwards,
+                seconds=elapsed,
+                cpu_seconds=cpu_elapsed,
+                history=_history(result),
+                ended_by=result.ended_by,
+            )
 
     def _solution(self, seed: int, result: SearchResult[Any]) -> SpaceSolution:
         """Return what a search of any space found."""

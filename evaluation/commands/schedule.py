@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from halidegym.agents.budget import EndedBy
+from halidegym.agents.interrupts import interruptible
 from halidegym.agents.learned.guided import GuidedAgent
 from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
 from halidegym.agents.learned.guided_replay import GuidedReplay
@@ -264,16 +265,17 @@ def schedule(
             seed=seed,
             progress=True,
         )
-    _report(problem, plan)
-    best = best_schedules(plan, top, resolve_weights(weights))
-    try:
-        if output is None:
-            _print(best, output_format, function)
-        else:
-            _write(best, output, function)
-    finally:
-        if save is not None:
-            _save(plan, save)
+    with interruptible(None):  # there is nothing left for Ctrl-C to end, only to lose
+        _report(problem, plan)
+        best = best_schedules(plan, top, resolve_weights(weights))
+        try:
+            if output is None:
+                _print(best, output_format, function)
+            else:
+                _write(best, output, function)
+        finally:
+            if save is not None:
+                _save(plan, save)
     if isinstance(plan, TunedPlan) and fails(plan):
         raise Failure(
             f"Do not use this schedule: {run_time_words(plan, plan.finalists[0])}. `halidegym time` of adams2019 tells why."

@@ -12,12 +12,14 @@ import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 import pipelines_for_tests
+from halidegym.agents import native_search
 from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.agents.planners.beam import BeamSearch
@@ -137,6 +139,21 @@ def test_ctrl_c_before_anything_was_timed_gives_what_the_beam_has_found(
     assert result.exit_code == 0, result.output
     assert "0 schedules timed" in result.stderr and "(interrupted)" in result.stderr
     assert "def schedule_blur(" in (tmp_path / "blur_schedule.py").read_text()
+
+
+@pytest.mark.parametrize(("module", "name"), [(native_search, "fingerprint"), (schedule_command, "best_schedules")])
+def test_ctrl_c_when_the_search_has_ended_loses_nothing(
+    module: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = getattr(module, name)
+
+    def interrupted(*arguments: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return work(*arguments)
+
+    monkeypatch.setattr(module, name, interrupted)
+    result = schedule("--agent", "greedy")
+    assert result.exit_code == 0 and "get_func(" in result.stdout, result.output
 
 
 def test_a_schedule_that_is_known_not_to_run_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
