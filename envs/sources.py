@@ -16,7 +16,7 @@ from halidegym.envs.problems.halide_generators import generated_pipeline, is_gen
 from halidegym.envs.problems.problem import NoPipeline, PipelineLike, SchedulingProblem
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.envs.specification import saved_problem
-from halidegym.native._core import InvalidParameter
+from halidegym.native._core import InvalidParameter, resolve_target
 from halidegym.native.checks import check_kind, shown
 
 ProblemSource = PipelineLike | SchedulingProblem | Mapping[str, str]
@@ -192,7 +192,7 @@ def _refuse(given: Mapping[str, Any] | None, reason: str, argument: str = "pipel
 
 
 def _adapted(problem: SchedulingProblem, target: str | None, parallelism: int | None) -> SchedulingProblem:
-    if target is not None and (str(hl.get_host_target()) if target == "host" else target) != problem.target:
+    if target is not None and resolve_target(target) != problem.target:
         raise InvalidParameter(
             f"The problem {problem.name!r} was made for target {problem.target}, not {target}: leave the target out, "
             "or make the problem for it"

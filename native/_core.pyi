@@ -358,6 +358,13 @@ def read_parameter(parameter: Any) -> ParameterData:
 def write_parameter(parameter: Any, data: ParameterData) -> None:
     """Sets everything in `data` on a `halide.Parameter` of the same type."""
 
+def resolve_target(target: str) -> str:
+    """The Halide target string that a target stands for, its features in Halide's order.
+
+    "host", alone or with features after it, is this machine, less the instructions that Halide takes its processor to have
+    and it has not, as in some virtual machines.
+    """
+
 def extract_problem(
     pipeline: bytes, parameters: Sequence[ParameterData], target: str, parallelism: int, name: str
 ) -> Problem:

@@ -12,6 +12,8 @@ from pathlib import Path
 import halide as hl
 import pytest
 
+from halidegym.native import _core
+
 #: Files that are there in any case, to lock.
 _QUEUE, _STAGE = Path(__file__), Path(__file__).parents[1] / "pyproject.toml"
 
@@ -19,6 +21,9 @@ _QUEUE, _STAGE = Path(__file__), Path(__file__).parents[1] / "pyproject.toml"
 # begins with, would spin while they wait for work, or for each other.
 for _library in ("OMP", "OPENBLAS"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+# What Halide compiles by itself is for the processor that it takes this machine to have, which not all have.
+os.environ.setdefault("HL_JIT_TARGET", _core.resolve_target("host"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,6 +7,7 @@ import pytest
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.one_off import run_schedule
+from halidegym.native import _core
 
 SCHEDULED = pytest.mark.parametrize("scheduled", [False, True], ids=["unscheduled", "scheduled"])
 """For tests that run a pipeline both as it is and by a schedule that our search found."""
@@ -40,7 +41,7 @@ def run(
         if name.split("$")[0] not in inlined:
             pipeline.get_func(i).compute_root()
     arguments = pipeline.infer_arguments()
-    kernel = pipeline.compile_to_callable(arguments, hl.get_host_target())
+    kernel = pipeline.compile_to_callable(arguments, hl.Target(_core.resolve_target("host")))
     buffer = hl.Buffer(output)
     if minimum is not None:
         buffer.set_min(minimum)

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 import halide as hl
 
-from halidegym.native._core import InvalidParameter, UnsupportedPipeline
+from halidegym.native._core import InvalidParameter, UnsupportedPipeline, resolve_target
 
 
 def is_generator(source: object) -> TypeGuard[type[hl.Generator]]:
@@ -33,12 +33,7 @@ def generated_pipeline(
         UnsupportedPipeline: the generator fails.
     """
     given = {name: _parsed(generator, name, value) for name, value in (parameters or {}).items()}
-    try:
-        known_target = hl.Target(target)
-    except hl.HalideError as error:
-        raise InvalidParameter(
-            f"{target!r} is no Halide target; give one such as x86-64-linux-avx2, or host"
-        ) from error
+    known_target = hl.Target(resolve_target(target))
     try:
         with hl.GeneratorContext(known_target, hl.AutoschedulerParams("Adams2019", {})):
             pipeline: hl.Pipeline = generator(generator_params=given)._build_pipeline()

@@ -11,6 +11,7 @@
 #include "halide/output_estimates.h"
 #include "halide/regions.h"
 #include "halide/substitute_estimates.h"
+#include "halide/target.h"
 #include "halide/type_scan.h"
 #include "nest/root_extents.h"
 #include "problem/error.h"
@@ -22,25 +23,6 @@ namespace halidegym {
 using namespace Halide::Internal;
 
 namespace {
-
-Halide::Target known_target(const std::string &name) {
-    const std::string remedy =
-        " Name architecture, bits and operating system, e.g. \"x86-64-linux-avx2\", or \"host\".";
-    try {
-        const Halide::Target target(name);
-        if (name.empty() || target.has_unknowns()) {
-            throw InvalidParameter("The target '" + name + "' has unknown parts." + remedy);
-        }
-        if (target.has_gpu_feature()) {
-            throw InvalidParameter("The target '" + name +
-                                   "' has a GPU, and schedules are made for CPUs. Leave out its features, such as "
-                                   "cuda or opencl.");
-        }
-        return target;
-    } catch (const Halide::Error &) {
-        throw InvalidParameter("'" + name + "' is no Halide target." + remedy);
-    }
-}
 
 void require_unscheduled(const Function &function) {
     const std::string schedule = existing_schedule(function);

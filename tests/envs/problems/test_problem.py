@@ -46,7 +46,7 @@ def test_attributes(problem: SchedulingProblem) -> None:
 def test_defaults_are_this_machine() -> None:
     problem = SchedulingProblem.from_pipeline(pipelines.build("mat_mul"))
     assert problem.parallelism == len(os.sched_getaffinity(0))
-    assert problem.target == str(hl.get_host_target())
+    assert problem.target == _core.resolve_target("host")
 
 
 def test_func_pipeline_and_function_give_the_same_problem() -> None:
@@ -203,7 +203,7 @@ def test_constraints_of_the_output_buffer_travel() -> None:
     """Which dimension has a stride of 1 decides what may be vectorized, docs/specification/function-dag.md, section 4.7."""
     interleaved = extract(analysis_pipelines.interleaved_output())
     assert interleaved.nodes[0].unit_stride_dimensions == [2]
-    kernel = interleaved.pipeline().compile_to_callable([], hl.get_host_target())
+    kernel = interleaved.pipeline().compile_to_callable([], hl.Target(_core.resolve_target("host")))
     kernel(hl.Buffer.make_interleaved(hl.UInt(8), 64, 32, 3))
     with pytest.raises(hl.HalideError, match=r"stride\.0 \(1\) == 3"):
         kernel(hl.Buffer(hl.UInt(8), [64, 32, 3]))
