@@ -91,7 +91,15 @@ class PreparedProblem:
                 f"the state is under {rules}, and not under {self.rules} as it is here; give one of an environment with "
                 "equal arguments"
             )
-        if others.weights != own.weights:
+        self.check_weights_of(state)
+
+    def check_weights_of(self, state: _core.State) -> None:
+        """Check that the costs of a state are by the weights here.
+
+        Raises:
+            InvalidParameter: they are by others.
+        """
+        if state.space is not self.space and state.space.weights != self.space.weights:
             raise _core.InvalidParameter(
                 "the cost model of the state has other weights than the one here; give one of an environment with equal "
                 "arguments"

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
+from halidegym.envs.problems.fingerprint import Fingerprint
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import InvalidParameter, State
@@ -27,6 +28,10 @@ class ScheduledPlan(Protocol):
         """Of the cost model; None if unknown."""
 
     @property
+    def fingerprint(self) -> Fingerprint:
+        """What the cost depends on."""
+
+    @property
     def schedule(self) -> Schedule:
         """The schedule itself."""
 
@@ -44,6 +49,11 @@ def reward_of(time: float, baseline: float, form: RewardForm) -> float:
             return math.log(baseline / time)
         case "inverse_time":
             return 1 / time
+
+
+def cost_here(plan: ScheduledPlan, problem: PreparedProblem) -> float | None:
+    """The cost of a plan by the cost model that the problem is scheduled with; None if it is by another one, or unknown."""
+    return plan.cost if plan.fingerprint.weights_hash == problem.fingerprint.weights_hash else None
 
 
 def check_form(form: str) -> None:
@@ -190,11 +200,12 @@ class Reward(ABC):
 class _GreedyPlan:
     """The greedy schedule of a problem; made at the end of each episode, so it holds no copies."""
 
-    __slots__ = ("_problem", "cost")
+    __slots__ = ("_problem", "cost", "fingerprint")
 
     def __init__(self, problem: PreparedProblem) -> None:
         self._problem = problem
         self.cost = problem.greedy_cost
+        self.fingerprint = problem.fingerprint
 
     @property
     def schedule(self) -> Schedule:

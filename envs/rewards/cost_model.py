@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 
 from halidegym.envs.problems.prepared_problem import PreparedProblem
-from halidegym.envs.rewards.base import Baseline, Rating, Reward, RewardForm, reward_of
+from halidegym.envs.rewards.base import Baseline, Rating, Reward, RewardForm, cost_here, reward_of
 from halidegym.envs.rewards.wrapper import ScheduleReward
 from halidegym.native._core import InvalidParameter, State
 
@@ -20,7 +20,7 @@ class RewardByCost(Reward):
         """Cost of the baseline.
 
         Raises:
-            InvalidParameter: the baseline is a plan for another problem, or one that states no cost.
+            InvalidParameter: the baseline is a plan for another problem, or one that has no cost by the same weights.
             SearchExhausted: greedy search finds no schedule within the problem's limits.
         """
         if self.baseline == "greedy":
@@ -29,9 +29,32 @@ class RewardByCost(Reward):
         if plan is None:
             assert isinstance(self.baseline, int | float)
             return float(self.baseline)
-        if plan.cost is None:
-            raise InvalidParameter("The baseline is a plan without a cost: use one of an agent with a cost model")
-        return plan.cost
+        cost = cost_here(plan, problem)
+        if cost is None:
+            raise InvalidParameter(
+                "The baseline is a plan without a cost by the weights of the environment: use one of an agent with the same "
+                "weights, or a number"
+            )
+        return cost
+
+    def prepare(self, problem: PreparedProblem) -> None:
+        """See `Reward`; a plan as the baseline needs a cost.
+
+        Raises:
+            InvalidParameter, SearchExhausted: see `baseline_time`.
+        """
+        self.baseline_time(problem)
+
+    def rate(self, problem: PreparedProblem, state: State, cost: float | None = None) -> Rating:
+        """See `Reward`.
+
+        Raises:
+            InvalidParameter: decisions can still be made, or costs of the state are by other weights than the problem's.
+            SearchExhausted: see `baseline_time`.
+        """
+        if cost is None:
+            problem.check_weights_of(state)
+        return super().rate(problem, state, cost)
 
     def rate_schedule(self, problem: PreparedProblem, state: State, cost: float) -> Rating:
         """Rate a schedule by its cost."""

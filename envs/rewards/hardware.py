@@ -8,7 +8,16 @@ from typing import Any
 import gymnasium as gym
 
 from halidegym.envs.problems.prepared_problem import PreparedProblem
-from halidegym.envs.rewards.base import DEAD_END_SPEEDUP, Baseline, Rating, Reward, RewardForm, ScheduledPlan, reward_of
+from halidegym.envs.rewards.base import (
+    DEAD_END_SPEEDUP,
+    Baseline,
+    Rating,
+    Reward,
+    RewardForm,
+    ScheduledPlan,
+    cost_here,
+    reward_of,
+)
 from halidegym.envs.rewards.wrapper import ScheduleReward
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import RecordingTimer, Timer
@@ -65,7 +74,9 @@ class RewardByRunTime(Reward):
             comparison, timing = None, self.timer.time(problem.problem, schedule, cost=cost)
             time_s = timing.median_s
         else:
-            comparison = self.timer.compare(problem.problem, schedule, plan.schedule, costs=(cost, plan.cost))
+            comparison = self.timer.compare(
+                problem.problem, schedule, plan.schedule, costs=(cost, cost_here(plan, problem))
+            )
             timing = comparison.a
             # A baseline that fails today, though it was timed before, says nothing of the schedule.
             time_s = baseline_s / comparison.ratio if comparison.b.outcome == "ok" else timing.median_s
@@ -79,7 +90,7 @@ class RewardByRunTime(Reward):
         self.timer.close()
 
     def _measure(self, problem: PreparedProblem, plan: ScheduledPlan) -> float:
-        timing = self.timer.time(problem.problem, plan.schedule, cost=plan.cost)
+        timing = self.timer.time(problem.problem, plan.schedule, cost=cost_here(plan, problem))
         if timing.outcome != "ok":
             raise Error(
                 f"{problem.problem.name}: the baseline cannot be timed: {timing.outcome}: {timing.error}. Choose another "

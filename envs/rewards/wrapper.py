@@ -58,7 +58,8 @@ class ScheduleReward(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructo
         """The reward for an episode of the environment's current problem that ends in `state`.
 
         Raises:
-            InvalidParameter: it is no state, or of another problem, or decisions can still be made.
+            InvalidParameter: it is no state, or of another problem, or decisions can still be made; or the reward is by
+                cost, and the state's is by other weights.
             Error: see `baseline_time`.
         """
         check_given(State, state=state)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
+import halidegym
 import pipelines_for_tests
 from episodes_for_tests import bare, finish, make, outcome, play, random_policy
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.rewards import DEAD_END_SPEEDUP, CostModelReward, Rating, Reward, RewardByCost, ScheduleReward
 from halidegym.native import _core
+
+EXAMPLE = Path(halidegym.__path__[0]) / "agents/learned/shipped/example.weights"
 
 
 @pytest.mark.parametrize(
@@ -115,6 +119,19 @@ def test_what_cannot_be_rated_or_restored_is_refused() -> None:
     env.restore_state(same.clone_state())
     with pytest.raises(_core.InvalidParameter, match="is none; give a Reward"):
         ScheduleReward(env, lambda *_: 1.0)  # type: ignore[arg-type]
+
+
+def test_costs_by_other_weights_are_not_compared() -> None:
+    env = bare()
+    other = bare(env.problem, weights=EXAMPLE)
+    plan = Greedy(weights=EXAMPLE).plan(env.problem)
+    with pytest.raises(_core.InvalidParameter, match="a plan without a cost by the weights of the environment"):
+        CostModelReward(env, baseline=plan).reset()
+    reward, info = outcome(CostModelReward(other, baseline=plan), random_policy(1))
+    assert reward == math.log(plan.cost / info["cost"])
+    reward, info = outcome(CostModelReward(env), random_policy(1))
+    with pytest.raises(_core.InvalidParameter, match="the cost model of the state has other weights"):
+        CostModelReward(env).rate(other.state)
 
 
 def test_a_restored_environment_rates_by_the_baseline_of_its_problem() -> None:
