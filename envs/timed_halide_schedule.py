@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 from halidegym.envs.halide_schedule import HalideSchedule
@@ -13,6 +13,7 @@ from halidegym.envs.rewards.base import DEAD_END_SPEEDUP, Baseline, RewardForm
 from halidegym.envs.rewards.hardware import RewardByRunTime
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.timers import RecordingTimer, Replay
+from halidegym.native._core import InvalidParameter
 
 Environment = TypeVar("Environment", HalideSchedule, HalideScheduleVector)
 
@@ -129,7 +130,11 @@ def measured(
         settings: how to time.
         failure_speedup: see `HardwareTimingReward`.
         **environment: arguments of `make`.
+
+    Raises:
+        InvalidParameter: there is a `reward` among them, or an argument is out of its range.
     """
+    _check_no_reward(environment)
     env = make(**environment)
     timer = RecordingTimer(database, settings)
     env.reward = RewardByRunTime(form, baseline, timer=timer, failure_speedup=failure_speedup)
@@ -160,8 +165,21 @@ def replayed(
         missing: likewise.
         failure_speedup: see `HardwareTimingReward`.
         **environment: arguments of `make`.
+
+    Raises:
+        InvalidParameter: there is a `reward` among them, or an argument is out of its range.
     """
+    _check_no_reward(environment)
     env = make(**environment)
     timer = Replay(database, settings=settings, machine=machine, missing=missing)
     env.reward = RewardByRunTime(form, baseline, timer=timer, failure_speedup=failure_speedup)
     return env
+
+
+def _check_no_reward(environment: Mapping[str, Any]) -> None:
+    """Refuse the reward that a vector of `HalideSchedule-v0` takes: it would be replaced."""
+    if "reward" in environment:
+        raise InvalidParameter(
+            f"reward={environment['reward']!r}: rewards are run times here, as form and baseline say; leave it out, or give "
+            "it to HalideSchedule-v0"
+        )

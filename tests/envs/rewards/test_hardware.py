@@ -16,7 +16,7 @@ import pipelines_for_tests
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes import confined
-from halidegym.envs.rewards import DEAD_END_SPEEDUP, HardwareTimingReward
+from halidegym.envs.rewards import DEAD_END_SPEEDUP, HardwareTimingReward, RewardByCost
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.timers import Unrecorded
 from halidegym.native import _core
@@ -136,6 +136,12 @@ def test_the_specification_keeps_all_arguments(problem: SchedulingProblem) -> No
 def test_ids() -> None:
     assert gym.spec("HalideScheduleHardware-v0").nondeterministic
     assert not gym.spec("HalideScheduleReplay-v0").nondeterministic
+
+
+@pytest.mark.parametrize("name", ["HalideScheduleHardware-v0", "HalideScheduleReplay-v0"])
+def test_vectors_refuse_a_reward_that_would_be_replaced(name: str, problem: SchedulingProblem, tmp_path: Path) -> None:
+    with pytest.raises(_core.InvalidParameter, match=r"reward=RewardByCost.*: rewards are run times here"):
+        gym.make_vec(name, 2, pipeline=problem, database=tmp_path / "timings.db", reward=RewardByCost("speedup"))
 
 
 def test_replay_repeats_what_was_measured(
