@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
@@ -187,8 +186,7 @@ class HalideScheduleVector(SeededVector[Observation]):
         """
         if self.render_mode is None:
             return None
-        if not self._has_begun:
-            raise gym.error.ResetNeeded("No episode has begun: call reset() first")
+        self._check_has_begun()
         num_legal = self._native.num_legal_decisions.tolist()
         return tuple(
             rendering.render(self.render_mode, problem.problem.name, state, count)

@@ -71,10 +71,13 @@ class SeededVector(Specified, VectorEnv[ObservationT, ArrayLike, NDArray[Any]], 
     def _begin(self, chosen: NDArray[np.bool_]) -> None:
         """Begin episodes in the chosen environments."""
 
-    def _checked_ends(self) -> NDArray[np.bool_]:
-        """The environments whose episode is over, if that is no reason to refuse a step."""
+    def _check_has_begun(self) -> None:
         if not self._has_begun:
             raise gym.error.ResetNeeded("No episode has begun: call reset() first")
+
+    def _checked_ends(self) -> NDArray[np.bool_]:
+        """The environments whose episode is over, if that is no reason to refuse a step."""
+        self._check_has_begun()
         if self.autoreset_mode is not AutoresetMode.NEXT_STEP and np.count_nonzero(self._is_over):
             indices = ", ".join(map(str, np.flatnonzero(self._is_over)))
             raise gym.error.ResetNeeded(

@@ -13,7 +13,7 @@ from halidegym.envs.arguments import action_index, check_no_options, check_rende
 from halidegym.envs.rewards.base import RewardForm
 from halidegym.envs.specification import Specified
 from halidegym.envs.transform.costs import PlanCosts, name_of
-from halidegym.envs.transform.plan_task import Baseline, Observation, PlanState, PlanTask, SpaceName, indented
+from halidegym.envs.transform.plan_task import Baseline, Observation, PlanState, PlanTask, SpaceName, described
 from halidegym.native._core import InvalidParameter, TransformSpace, TransformState
 from halidegym.native.checks import check_given
 
@@ -220,7 +220,7 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
         """The plan so far, in the form of the `render_mode`."""
         if self.render_mode is None:
             return None
-        return f"transform {self.space.n}, {self._state.model_cost:.4g} us by the model\n{indented(self._state.text)}"
+        return described(self._state)
 
     def tables(self, observation: Observation) -> Observation:
         """The observation with `steps` in two dimensions: one row a step. Takes batches, too."""

@@ -186,6 +186,11 @@ def _sizes(name: str, given: object) -> tuple[int, ...]:
     return sizes
 
 
+def described(state: TransformState) -> str:
+    """Text of a plan: the transform, the cost by the model, and the steps."""
+    return f"transform {state.space.n}, {state.model_cost:.4g} us by the model\n{indented(state.text)}"
+
+
 def indented(text: str) -> str:
     """A plan with a line for each step, indented by its level."""
     lines, level, line = [], 0, ""

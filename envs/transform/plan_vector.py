@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
 
 from halidegym.envs.transform.plan_env import TransformPlanEnv
-from halidegym.envs.transform.plan_task import Observation, indented
+from halidegym.envs.transform.plan_task import Observation, described
 from halidegym.envs.vector_arguments import action_indices, check_no_wrappers, check_sizes
 from halidegym.envs.vector_base import SeededVector
 from halidegym.envs.vector_infos import columns
@@ -110,8 +110,15 @@ class TransformPlanVector(SeededVector[Observation]):
         return observation, rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
 
     def render(self) -> tuple[str, ...] | None:
-        """The plan of each environment so far, in the form of the `render_mode`."""
-        return None if self.render_mode is None else tuple(indented(state.text) for state in self._states)
+        """The plan of each environment so far, in the form of the `render_mode`.
+
+        Raises:
+            ResetNeeded: no episode has begun.
+        """
+        if self.render_mode is None:
+            return None
+        self._check_has_begun()
+        return tuple(map(described, self._states))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Free what the costs hold; `close()` calls it."""

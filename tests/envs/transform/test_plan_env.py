@@ -191,6 +191,19 @@ def test_render() -> None:
     assert TransformPlanEnv(64).render() is None
 
 
+def test_a_vector_renders_what_its_environments_render() -> None:
+    arguments: dict[str, Any] = {"n": (64, 48), "render_mode": "ansi"}
+    native = gym.make_vec("TransformPlan-v0", 3, **arguments)
+    with pytest.raises(gym.error.ResetNeeded):
+        native.render()
+    single = gym.make_vec("TransformPlan-v0", 3, vectorization_mode="sync", **arguments)
+    for envs in (native, single):
+        envs.reset(seed=0)
+        envs.step([0, 1, 2])
+    assert native.render() == single.render()
+    assert gym.make_vec("TransformPlan-v0", 3).render() is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
