@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import dataclasses
+import enum
 import json
 import os
 import zlib
@@ -104,6 +105,8 @@ def _json_form(name: str, value: Any) -> Any:
         return {key: _json_form(f"{name}[{key!r}]", item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
+    if isinstance(value, enum.Enum):  # such as Gymnasium's AutoresetMode, which vectors take as text, too
+        return value.value
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     try:

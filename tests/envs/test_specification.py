@@ -13,6 +13,7 @@ import halide as hl
 import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import AutoresetMode
 
 import pipelines_for_tests
 from episodes_for_tests import TARGET, digest, make
@@ -106,6 +107,12 @@ def test_a_vector_is_made_again(carry: Any) -> None:
     again = gym.make_vec(carry(envs.spec))
     assert again.num_envs == 3
     assert again.unwrapped.problems == envs.unwrapped.problems  # type: ignore[attr-defined]
+
+
+def test_a_mode_of_reset_is_carried_through_json() -> None:
+    for mode in (AutoresetMode.SAME_STEP, "SameStep"):
+        envs = gym.make_vec("TransformPlan-v0", 2, n=16, autoreset_mode=mode)
+        assert gym.make_vec(through_json(envs.spec)).metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
 
 
 def test_what_has_no_json_form_is_named() -> None:
