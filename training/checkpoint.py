@@ -27,6 +27,23 @@ _DAMAGED = (
 _KIND, _VERSION = "halidegym checkpoint", 1
 
 
+def check_kept_apart(start: Path, folder: Path, *names: str) -> None:
+    """Refuse a policy to begin with that a training would write over: it would be lost, and nothing could go on from it.
+
+    Args:
+        start: file of the policy.
+        folder: of the training.
+        names: of the policies that the training writes there.
+
+    Raises:
+        InvalidParameter: it is one of these.
+    """
+    if start.resolve() in [(folder / name).resolve() for name in names]:
+        raise InvalidParameter(
+            f"{start}, the policy to begin with, is where the training into {folder} keeps its own. Give another folder"
+        )
+
+
 def save_checkpoint(path: Path, settings: dict[str, Any], state: dict[str, Any]) -> None:
     """Write tensors and plain values, in place of what was there."""
     unfinished = path.with_suffix(".unfinished")

@@ -15,8 +15,7 @@ import torch
 
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.envs.processes.folder_lock import FolderLock
-from halidegym.native._core import InvalidParameter
-from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
+from halidegym.training.checkpoint import check_kept_apart, load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtProblem, digest
 from halidegym.training.imitation.imitate import Imitated, device_of
 from halidegym.training.imitation.settings import RoundSettings
@@ -65,10 +64,7 @@ class Rounds(ABC):
         torch.set_num_threads(settings.num_threads)
         self.folder, self.on_step, self.on_begin = folder, on_step, on_begin
         self.current, self._kept = folder / "current.npz", folder / "policy.npz"
-        if policy.resolve() in (self.current.resolve(), self._kept.resolve()):
-            raise InvalidParameter(
-                f"{policy}, the policy to begin with, is where the training into {folder} keeps its own. Give another folder"
-            )
+        check_kept_apart(policy, folder, self.current.name, self._kept.name)
         self.device = device_of(settings.device)
         self.validation = validation[: settings.rollouts.problems]
         self.round, self.best_round = 0, 0

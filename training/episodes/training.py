@@ -20,7 +20,7 @@ from halidegym.agents.learned.policies import load_policy
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.envs.processes.folder_lock import FolderLock
 from halidegym.native._core import InvalidParameter
-from halidegym.training.checkpoint import load_checkpoint, save_checkpoint
+from halidegym.training.checkpoint import check_kept_apart, load_checkpoint, save_checkpoint
 from halidegym.training.episodes.environments import make_environments
 from halidegym.training.episodes.judge import Judge
 from halidegym.training.episodes.outcomes import Outcomes
@@ -87,8 +87,10 @@ class EpisodeTraining(ABC, Generic[S]):
             workers: where the environments are: on a Ray cluster, or None for this process.
 
         Raises:
-            InvalidParameter: another process trains into the folder.
+            InvalidParameter: another process trains into the folder, or the policy to begin with is where it keeps its own.
         """
+        if settings.start is not None:
+            check_kept_apart(Path(settings.start), folder, "policy.npz", "candidate.npz")
         with FolderLock(folder):
             torch.set_num_threads(settings.num_threads)
             start = None if settings.start is None else load_policy(settings.start)

@@ -49,6 +49,8 @@ def cost_model(data: Path, output: Path, config: str, compare: Path | None, allo
     from halidegym.training.settings import load_settings
 
     settings = load_settings(CostModelSettings, config)
+    if Path(settings.start).resolve() == output.resolve():
+        raise click.UsageError(f"--output {output} has the weights to begin with (start); give another file.")
     collection = MeasuredCollection.load(data, allow_other_machine=allow_other_machine)
     train = collection.at_least(_FEWEST_SCHEDULES, _FEWEST_PIPELINES, split="train")
     validation = collection.at_least(1, split="validation")

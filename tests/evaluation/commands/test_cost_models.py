@@ -18,7 +18,7 @@ from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.pipelines import toys
 from halidegym.envs.timing.machine import this_machine
 from halidegym.evaluation.cli import main
-from halidegym.native.weights import builtin_weights, load_weights, weights_hash
+from halidegym.native.weights import builtin_weights, load_weights, save_weights, weights_hash
 from halidegym.training.cost_model.judgement import judge
 from halidegym.training.measured.collection import MeasuredCollection
 from measured_for_tests import pipelines
@@ -143,6 +143,15 @@ def test_the_file_and_the_folder_of_the_training_are_two(data: Path, tmp_path: P
         result = halidegym("train", "cost-model", data, "-o", tmp_path / name, "--config", config(tmp_path))
         assert result.exit_code == 2 and said in " ".join(result.output.split()), result.output
         assert not (tmp_path / "plain").exists()
+
+
+def test_the_weights_to_begin_with_are_not_written_over(data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mine.weights"
+    save_weights(builtin_weights(), path)
+    before = path.read_bytes()
+    result = halidegym("train", "cost-model", data, "-o", path, "--config", config(tmp_path, start=str(path)))
+    assert result.exit_code == 2 and "has the weights to begin with" in " ".join(result.output.split()), result.output
+    assert path.read_bytes() == before
 
 
 def test_data_that_cannot_be_learned_from_end_with_status_2(data: Path, tmp_path: Path) -> None:

@@ -99,6 +99,16 @@ def test_it_starts_from_a_policy(trained: Path, tmp_path: Path) -> None:
         train_ppo(begun.model_copy(update={"start": "nowhere"}), tmp_path)
 
 
+def test_the_policy_that_it_starts_from_is_not_written_over(trained: Path, tmp_path: Path) -> None:
+    start = tmp_path / "policy.npz"
+    shutil.copy(trained / "policy.npz", start)
+    changes = {key: value for key, value in PPO.items() if key != "network"}
+    with pytest.raises(InvalidParameter, match="the policy to begin with, is where the training into"):
+        train_ppo(PPOSettings.model_validate({**changes, "start": str(start)}), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["policy.npz"]
+    assert start.read_bytes() == (trained / "policy.npz").read_bytes()
+
+
 def test_a_policy_is_held_near_its_start(trained: Path, tmp_path: Path) -> None:
     changes = {key: value for key, value in PPO.items() if key != "network"}
     start = {"start": str(trained / "policy.npz"), "learning_rate": 0.01, "steps": 160, "epochs": 4}
