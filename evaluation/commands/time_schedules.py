@@ -33,7 +33,10 @@ _DEFAULT = ("beam", "greedy", "mullapudi2016", "li2018")
 @click.command("time", cls=WritingCommand)
 @click.argument("pipeline")
 @click.argument("schedules", metavar="[SCHEDULE]...", nargs=-1)
-@click.option("--rounds", type=Integer(1), default=15, show_default=True, help="Turns that each takes.")
+@click.option(
+    "--rounds", type=Integer(1), default=15, show_default=True,
+    help="Turns that each takes; of fewer than 6, the range stands in place of the interval.",
+)  # fmt: skip
 @click.option("--search-seconds", type=SECONDS, help="Limit the time of each search.  [default: no limit]")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the random numbers of the searches.")
 @click.option(
@@ -84,7 +87,8 @@ def time_command(
             on_step("compiling and timing")
             rows = side_by_side(problem, contenders, timer, rounds=rounds)
         threads = timer.stopwatch.threads_for(problem)
-    output_console().print(rows_table(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows))
+    title = f"{problem.name} on {threads} threads, {this_machine().cpu}"
+    output_console().print(rows_table(title, rows, rounds=rounds))
     for note in notes(rows):
         click.echo(f"Note: {note}")
     if not any(row.is_base for row in rows):

@@ -11,6 +11,7 @@ from rich.table import Table
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.timers import RecordingTimer
+from halidegym.envs.timing.turns import MIN_ROUNDS
 from halidegym.evaluation.arguments.schedule import Contender
 from halidegym.evaluation.output.console import name_columns, number_columns
 from halidegym.evaluation.output.run_times import least_ms, left_out, median_ms, outcome, speed
@@ -107,15 +108,16 @@ def larger_inputs_note(name: str, larger_inputs: str) -> str:
     return f"{name} asks for more of the inputs than the pipeline itself: {larger_inputs}. It does not run on less."
 
 
-def rows_table(title: str, rows: Sequence[Row]) -> Table:
-    """Return the rows as a table to print."""
+def rows_table(title: str, rows: Sequence[Row], *, rounds: int = MIN_ROUNDS) -> Table:
+    """Return the rows, of so many rounds at most, as a table to print."""
+    interval = "an interval of 95 %" if rounds >= MIN_ROUNDS else "the range of the rounds"
     base = next((row.contender.name for row in rows if row.is_base), None)
     table = Table(
         *name_columns("Schedule"),
         *number_columns("Cost", "Median, ms", "Least, ms", "Speed", "Compile, s"),
         "Outcome",
         title=escape(title),
-        caption=None if base is None else f"Speed is relative to {escape(base)}, with an interval of 95 %.",
+        caption=None if base is None else f"Speed is relative to {escape(base)}, with {interval}.",
         title_justify="left",
         caption_justify="left",
     )

@@ -64,6 +64,14 @@ def test_if_that_fails_to_the_first_one_that_runs() -> None:
     assert "Speed is relative" not in text_of(nothing) and text_of(nothing).count("crash: died") == 2
 
 
+def test_few_rounds_have_a_range_and_no_interval() -> None:
+    def caption(rounds: int) -> str:
+        return str(rows_table("title", rows_of("slow", "fast"), rounds=rounds).caption)
+
+    assert caption(6) == "Speed is relative to slow, with an interval of 95 %."
+    assert caption(5) == "Speed is relative to slow, with the range of the rounds."
+
+
 def test_larger_inputs_are_told_of() -> None:
     assert notes(rows_of("slow", "broken")) == []
     assert notes(rows_of("slow", "fast")) == [
