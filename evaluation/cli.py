@@ -36,7 +36,13 @@ from halidegym.evaluation.commands.transform import transform
 from halidegym.evaluation.commands.validate import validate_command
 from halidegym.native._core import Error
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+# What to do about errors that name no file.
+_REMEDIES = {
+    errno.ENOSPC: "Make room, and run the same command again",  # who writes to an open file is not told which
+    errno.EDQUOT: "Make room, and run the same command again",
+    errno.ENOENT: "The folder that you are in was removed: change to one that exists",
+    errno.EMFILE: "Allow this process more of them, such as by ulimit -n 1024, and run the same command again",
+}
 
 
 class _Main(click.Group):
@@ -50,8 +56,8 @@ class _Main(click.Group):
         except OSError as error:
             if error.filename is not None:
                 raise Failure(f"{os.fsdecode(error.filename)}: {error.strerror}") from error
-            if error.errno in _FULL:  # who writes to an open file is not told which
-                raise Failure(f"{error.strerror}. Make room, and run the same command again.") from error
+            if error.errno in _REMEDIES:
+                raise Failure(f"{error.strerror}. {_REMEDIES[error.errno]}.") from error
             raise
 
 

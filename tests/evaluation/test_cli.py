@@ -199,6 +199,18 @@ def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.stderr == "Error: No space left on device. Make room, and run the same command again.\n"
 
 
+def test_a_folder_that_was_removed_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    result = halidegym("schedule", "toy_blur", "--agent", "greedy", "-o", "blur.h")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "Error: No such file or directory. The folder that you are in was removed: change to one that exists.\n",
+    )
+
+
 def test_schedule_tells_of_inputs_that_are_too_small(tmp_path: Path) -> None:
     (tmp_path / "small.py").write_text(
         "import halide as hl\n"
