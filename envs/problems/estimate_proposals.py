@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from halidegym.envs.problems.hlpipe import in_another_process, read_pipeline
-from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
+from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot, outputs_named
 from halidegym.native import _core
 from halidegym.native.checks import check_kind, shown
 
@@ -40,8 +40,10 @@ def propose_for_snapshot(
     check_kind(Mapping, examples=examples, given=given)
     proposed = _of_parameters(snapshot, examples, given)
     sizes = [list(extents) for extents in examples.values()]
+    outputs = _outputs(snapshot)
+    given_outputs = {output for name in given for output in outputs_named(name, outputs)}
     regions = {
-        name: _region_like(dimensions, sizes) for name, dimensions in _outputs(snapshot).items() if name not in given
+        name: _region_like(dimensions, sizes) for name, dimensions in outputs.items() if name not in given_outputs
     }
     known = {**proposed, **given}
     missing: dict[str, list[int]] = {}

@@ -7,7 +7,7 @@ import json
 import math
 import operator
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import halide as hl
@@ -83,17 +83,20 @@ class PipelineSnapshot:
 
     def _with_output_estimates(self, estimates: Mapping[str, Estimate]) -> "PipelineSnapshot":
         pipeline = self.restore()
-        # Also without the suffix that keeps a name unique in a process.
-        outputs = {name: f for f in pipeline.outputs() for name in (f.name().partition("$")[0], f.name())}
-        for name, estimate in estimates.items():
-            if name not in outputs:
+        outputs = {f.name(): f for f in pipeline.outputs()}
+        for name, estimate in sorted(
+            estimates.items(), key=lambda named: named[0] in outputs
+        ):  # what names one is last
+            named = outputs_named(name, outputs)
+            if not named:
                 known = [parameter.name for parameter in self.parameters]
                 known += dict.fromkeys(f.name().partition("$")[0] for f in pipeline.outputs())
                 raise _core.InvalidParameter(
                     f"estimates: the pipeline has no parameter or output {name!r}. It has "
                     f"{', '.join(map(repr, known))}."
                 )
-            outputs[name].set_estimates(_region(f"the output {name!r}", outputs[name].dimensions(), estimate))
+            for output in named:
+                outputs[output].set_estimates(_region(f"the output {name!r}", outputs[output].dimensions(), estimate))
         return PipelineSnapshot.take(pipeline)
 
     def restore(self) -> hl.Pipeline:
@@ -142,6 +145,11 @@ class PipelineSnapshot:
 
     def __reduce__(self) -> tuple[Callable[[bytes], "PipelineSnapshot"], tuple[bytes]]:
         return _from_bytes, (self.to_bytes(),)
+
+
+def outputs_named(name: str, outputs: Collection[str]) -> list[str]:
+    """The outputs that an estimate is of: the one of this name, or all that have it but for what keeps names unique."""
+    return [name] if name in outputs else [output for output in outputs if output.partition("$")[0] == name]
 
 
 def _from_bytes(data: bytes) -> "PipelineSnapshot":

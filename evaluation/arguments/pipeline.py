@@ -8,7 +8,9 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -116,15 +118,19 @@ def load_problem(
 
 
 def _tell(proposed: Mapping[str, Estimate]) -> None:
-    click.echo(f"Proposed: {' '.join(_option(*estimate) for estimate in proposed.items())}", err=True)
+    # Without what keeps a name unique in this process, unless it tells two of them apart.
+    stems = Counter(name.partition("$")[0] for name in proposed)
+    names = {name: stem if stems[stem := name.partition("$")[0]] == 1 else name for name in proposed}
+    options = " ".join(_option(names[name], estimate) for name, estimate in proposed.items())
+    click.echo(f"Proposed: {options}", err=True)
 
 
 def _option(name: str, estimate: Estimate) -> str:
-    """The option that gives this estimate."""
-    stem = name.partition("$")[0]  # without what keeps it unique in this process
+    """The option that gives this estimate, as a shell takes it."""
     if isinstance(estimate, bool | int | float):
-        return f"--param {stem}={str(estimate).lower()}"
-    return f"--estimate {stem}={','.join(f'{minimum},{extent}' for minimum, extent in estimate)}"
+        return f"--param {shlex.quote(f'{name}={str(estimate).lower()}')}"
+    region = ",".join(f"{minimum},{extent}" for minimum, extent in estimate)
+    return f"--estimate {shlex.quote(f'{name}={region}')}"
 
 
 def named_in_module(module_name: str, function_name: str) -> Callable[..., Any]:

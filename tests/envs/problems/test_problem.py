@@ -115,6 +115,18 @@ def test_estimates_of_outputs() -> None:
     assert found != extract(output), "the user's Func is left alone"
 
 
+def test_an_estimate_is_of_all_outputs_of_its_name_but_those_that_have_their_own() -> None:
+    outputs = [hl.Func("twin") for _ in range(3)]
+    for output in outputs:
+        output[x] = x
+    problem = SchedulingProblem.from_pipeline(
+        hl.Pipeline(outputs), target=TARGET, estimates={outputs[1].name(): [(2, 20)], "twin": [(1, 10)]}
+    )
+    spans = {node.name: node.estimated_region[0] for node in problem.nodes}
+    found = [(spans[output.name()].min, spans[output.name()].max) for output in outputs]
+    assert found == [(1, 10), (2, 21), (1, 10)]
+
+
 def test_the_user_s_pipeline_is_only_read() -> None:
     pipeline = analysis_pipelines.recursive_filter()
     before = hl.serialize_pipeline(pipeline)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -34,6 +36,33 @@ def build():
     scaled[x, y] = hl.Param(hl.Float(32), "gain") * inside[x, y] + hl.select(hl.Param(hl.Int(32), "shift") > 3, 1, 0)
     return scaled
 """
+
+
+TWINS = """
+import halide as hl
+
+def build():
+    x, y, image = hl.Var("x"), hl.Var("y"), hl.ImageParam(hl.UInt(8), 2, "image")
+    row, whole = hl.Func("twin"), hl.Func("twin")
+    row[x] = image[x, 0] + image[x + 1, 0]
+    whole[x, y] = image[x, y]
+    return hl.Pipeline([row, whole])
+"""
+
+
+def test_outputs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "twins.py").write_text(TWINS)
+    command = [sys.executable, "-c", "from halidegym.evaluation.cli import main; main()"]  # where no name is taken yet
+    arguments = ["schedule", "twins.py:build", "--agent", "greedy"]
+
+    def told(*options: str) -> str:
+        return subprocess.run(
+            [*command, *arguments, *options], cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stderr
+
+    line = told("--estimate-from", "image=64,32").splitlines()[0]
+    assert line == "Proposed: --estimate image=0,64,0,32 --estimate twin=0,63 --estimate 'twin$1=0,64,0,32'"
+    assert "Proposed" not in told(*shlex.split(line)[1:])
 
 
 def test_missing_estimates_are_supplied_by_the_options_that_the_error_names(tmp_path: Path) -> None:
