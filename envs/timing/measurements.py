@@ -104,6 +104,8 @@ class TimingSettings:
         if self.tolerance == math.inf:
             raise InvalidParameter("tolerance=inf compares nothing; give a number, or verify=False")
         object.__setattr__(self, "cpus", checked_integers("cpus", self.cpus, 0))
+        if len(set(self.cpus)) < len(self.cpus):
+            raise InvalidParameter(f"cpus={self.cpus} names a core twice, and would count it as two; give each once")
         usable = os.sched_getaffinity(0)
         unusable = set(self.cpus) - usable
         if unusable:

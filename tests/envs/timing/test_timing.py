@@ -346,8 +346,10 @@ def test_the_runtime_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert compiler.runtime_library("x86-64-linux-sse41") != library
 
 
-@pytest.mark.parametrize("bad", [{"threads": 0}, {"timeout_s": 0.0}, {"time_limit_s": math.nan}, {"seed": -1}])
-def test_parameters_out_of_range(bad: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    "bad", [{"threads": 0}, {"timeout_s": 0.0}, {"time_limit_s": math.nan}, {"seed": -1}, {"cpus": (0, 0)}]
+)
+def test_parameters_out_of_range(bad: dict[str, object]) -> None:
     with pytest.raises(_core.InvalidParameter, match=next(iter(bad))):
         time_schedule(problem_of("blur"), None, **bad)  # type: ignore[arg-type]
 
