@@ -18,23 +18,25 @@ constexpr int max_bounds_queries = 4;
 
 using Dimensions = std::vector<halide_dimension_t>;
 
-// Dense strides that keep the order of dimensions which the given strides ask for (an interleaved image has its
-// channels innermost).
-void pack(Dimensions &dimensions) {
+// Strides that keep the order of dimensions which the given strides ask for (an interleaved image has its channels
+// innermost), dense unless these ask for more (rows or pixels that are padded). Returns how many elements they span.
+int64_t pack(Dimensions &dimensions) {
     std::vector<halide_dimension_t *> order;
     for (halide_dimension_t &dimension : dimensions) {
         order.push_back(&dimension);
     }
     std::stable_sort(order.begin(), order.end(), [](const auto *a, const auto *b) { return a->stride < b->stride; });
-    int64_t stride = 1;
+    int64_t span = 1;
     for (halide_dimension_t *dimension : order) {
+        const int64_t stride = std::max<int64_t>(span, dimension->stride);
         if (stride > std::numeric_limits<int32_t>::max()) {
             throw std::runtime_error(
                 "a buffer of the pipeline needs strides of more than 32 bits; make its estimates smaller");
         }
         dimension->stride = static_cast<int32_t>(stride);
-        stride *= dimension->extent;
+        span = stride * dimension->extent;
     }
+    return span;
 }
 
 // Grows each dimension to cover `other`; false if it did already. A region of extent zero covers nothing.
@@ -194,8 +196,7 @@ void Arguments::size_buffers(const Kernel &kernel, bool outputs) {
 }
 
 void Arguments::allocate(Buffer &buffer) {
-    pack(buffer.dimensions);
-    const size_t bytes = static_cast<size_t>(num_elements(buffer.dimensions)) * buffer.header.type.bytes();
+    const size_t bytes = static_cast<size_t>(pack(buffer.dimensions)) * buffer.header.type.bytes();
     // An allocation of its own even if empty: memory that is null would mean a bounds query.
     const size_t padded = (bytes / alignment + 1) * alignment;
     buffer.storage.reset(std::aligned_alloc(alignment, padded));

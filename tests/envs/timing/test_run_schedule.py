@@ -47,6 +47,24 @@ def test_outputs_can_be_trusted_that_halide_refuses_to_vectorize() -> None:
     np.testing.assert_array_equal(output, (np.arange(82) * array[::-1].astype(int)).sum() + np.arange(5))
 
 
+def test_pixels_and_rows_may_be_padded() -> None:
+    """As RGB in four bytes, and rows that begin at multiples of 256; of inputs and outputs."""
+    f, x, y, c, image = hl.Func("f"), hl.Var("x"), hl.Var("y"), hl.Var("c"), hl.ImageParam(hl.UInt(8), 3, "image")
+    f[x, y, c] = image[x, y, c] + image[x + 1, y, c]
+    for buffer in (image, f.output_buffer()):
+        buffer.dim(0).set_stride(4)
+        buffer.dim(1).set_stride(256)
+        buffer.dim(2).set_stride(1)
+        buffer.dim(2).set_bounds(0, 3)
+    image.set_estimates([(0, 41), (0, 9), (0, 3)])
+    f.set_estimates([(0, 40), (0, 9), (0, 3)])
+    array = np.random.default_rng(0).integers(0, 128, size=(3, 9, 41), dtype=np.uint8)
+    problem = SchedulingProblem.from_pipeline(f)
+    for schedule in (TrustedSchedule(problem), random_schedule(problem, 0)):
+        (output,) = run_schedule(problem, schedule, inputs={"image": array})
+        np.testing.assert_array_equal(output, array[:, :, :-1] + array[:, :, 1:])
+
+
 def test_an_array_for_an_input_without_estimates_is_refused_with_the_remedy() -> None:
     f, doubled, x, image = hl.Func("f"), hl.Func("doubled"), hl.Var("x"), hl.ImageParam(hl.UInt(8), 1, "image")
     doubled[x] = 2 * image[x]
