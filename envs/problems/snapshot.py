@@ -84,9 +84,8 @@ class PipelineSnapshot:
     def _with_output_estimates(self, estimates: Mapping[str, Estimate]) -> "PipelineSnapshot":
         pipeline = self.restore()
         outputs = {f.name(): f for f in pipeline.outputs()}
-        for name, estimate in sorted(
-            estimates.items(), key=lambda named: named[0] in outputs
-        ):  # what names one is last
+        # Names that several have come first, so that what is told of one of them alone stays.
+        for name in sorted(estimates, key=lambda name: name in outputs):
             named = outputs_named(name, outputs)
             if not named:
                 known = [parameter.name for parameter in self.parameters]
@@ -96,7 +95,8 @@ class PipelineSnapshot:
                     f"{', '.join(map(repr, known))}."
                 )
             for output in named:
-                outputs[output].set_estimates(_region(f"the output {name!r}", outputs[output].dimensions(), estimate))
+                region = _region(f"the output {name!r}", outputs[output].dimensions(), estimates[name])
+                outputs[output].set_estimates(region)
         return PipelineSnapshot.take(pipeline)
 
     def restore(self) -> hl.Pipeline:

@@ -58,6 +58,9 @@ std::string existing_schedule(const Function &function) {
     if (schedule.memory_type() != Halide::MemoryType::Auto) {
         return "store_in";
     }
+    if (schedule.ring_buffer().defined()) {
+        return "ring_buffer";
+    }
     const bool stored_in_order = std::equal(
         schedule.storage_dims().begin(), schedule.storage_dims().end(), function.args().begin(), function.args().end(),
         [](const StorageDim &dim, const std::string &name) { return dim.var == name; });

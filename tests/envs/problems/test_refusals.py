@@ -82,14 +82,16 @@ def test_scheduling_directives(schedule: Callable[[Any], object], update: bool) 
     refused(line(definition), _core.UnsupportedPipeline, rf"'f.* already has scheduling directives \(.*{where}\)")
 
 
-@pytest.mark.parametrize("directive", ["compute_root", "store_root", "hoist_storage_root", "memoize", "async_"])
+@pytest.mark.parametrize(
+    "directive", ["compute_root", "store_root", "hoist_storage_root", "memoize", "async_", "ring_buffer"]
+)
 def test_scheduling_directives_of_a_func_as_a_whole(directive: str) -> None:
     f, output = hl.Func("f"), hl.Func("output")
     f[x] = x
     output[x] = f[x] + f[x + 1]
     output.set_estimates([(0, 10)])
     assert extract(output).num_nodes == 2
-    getattr(f, directive)()
+    getattr(f, directive)(*([2] if directive == "ring_buffer" else []))
     refused(output, _core.UnsupportedPipeline, "'f.* already has scheduling directives")
 
 
