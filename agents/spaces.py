@@ -50,7 +50,8 @@ class SearchSpace(Protocol):
     def cost(self, state: Any) -> float | None:
         """Return what a complete or partial state costs, the less the better; None if it is not acceptable after all.
 
-        An answer of None is not counted as an evaluation.
+        An answer of None is not counted as an evaluation, but by MCTS: where nothing is acceptable, its budget would have
+        no end.
         """
 
 
@@ -71,7 +72,7 @@ class SpaceSolution:
         candidates: complete states that the search came by, as decisions; `state` is the first one, the fastest if the
             agent measured, and the others follow by cost.
         pass_costs: per pass of a multi-pass search, the cost of its result as the search compared it.
-        evaluations: how often a cost was asked for, and there was one.
+        evaluations: how often a cost was asked for, and there was one; by MCTS, how often it was asked for.
         distinct_evaluations: how many of these costs were computed, the others being known from an earlier pass.
         expansions: states expanded.
         forwards: states that went through a learned network.

@@ -41,7 +41,7 @@ SearchTree<Opinionated> grown(Opinionated &space, const TreePolicy &policy, int 
     SearchTree<Opinionated> tree(options, space.root());
     for (int i = 0; i < iterations && !tree.is_exhausted(); i++) {
         auto iteration = tree.begin_iteration(space, [](auto...) { return true; });
-        tree.finish_iteration(iteration, space.cost(*iteration.simulation.end));
+        tree.finish_iteration(space, iteration, space.cost(*iteration.simulation.end));
     }
     return tree;
 }

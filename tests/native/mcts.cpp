@@ -1,153 +1,19 @@
-// Monte Carlo tree search on small spaces: formulas, what a simulation costs, memory, threads, and every way to end.
+// Monte Carlo tree search on small spaces: replay, threads, measured candidates, and every way to end.
 
 #include "search/tree/mcts.h"
 
-#include <cmath>
-
-#include "example_problem.h"
 #include "search/spaces/synthetic_tree.h"
+#include "words.h"
 
 using namespace halidegym;
 
 namespace {
-
-// Words of six letters. After an "a" only "b" may follow, after "dd" nothing at all; words with "cc" are not
-// acceptable. The cost is one plus the position in the alphabet of each letter times a prime. Counts what is asked of
-// it.
-class Words {
-public:
-    using State = std::string;
-    using Decision = char;
-    struct Children {
-        Words *words;
-        State parent;
-        std::string letters;
-        std::span<const Decision> decisions() const { return letters; }
-        State child(Decision letter) const { return words->apply(parent, letter); }
-    };
-
-    static constexpr size_t length = 6;
-
-    State root() const { return ""; }
-    bool is_complete(const State &word) const { return word.size() == length; }
-    int depth(const State &word) const { return static_cast<int>(word.size()); }
-    int max_depth() const { return static_cast<int>(length); }
-    Children children(const State &word) {
-        return {this, word, word.ends_with("dd") ? "" : word.ends_with("a") ? "b" : "abcd"};
-    }
-    State apply(const State &word, Decision letter) {
-        children_built++;
-        return word + letter;
-    }
-    bool inherits_cost(Decision) const { return false; }
-    std::optional<double> cost(const State &word) {
-        costs_asked++;
-        if (fails) {
-            throw InvalidParameter("no cost");
-        }
-        if (nothing_is_acceptable || word.find("cc") != std::string::npos) {
-            return std::nullopt;
-        }
-        double cost = 1;
-        for (size_t i = 0; i < word.size(); i++) {
-            cost += (word[i] - 'a' + 1) * (std::array{13, 7, 3, 11, 2, 5})[i] % 17;
-        }
-        return cost;
-    }
-    uint64_t hash(const State &, int) const { return 0; }
-    bool equal(const State &a, const State &b) const { return a == b; }
-
-    int children_built = 0;
-    int costs_asked = 0;
-    bool nothing_is_acceptable = false;
-    bool fails = false;
-};
-
-static_assert(SearchSpace<Words>);
-
-constexpr auto always = [](const auto &...) { return true; };
-
-double optimum(Words &words, const std::string &word = "") {
-    double best = std::numeric_limits<double>::infinity();
-    if (words.is_complete(word)) {
-        return words.cost(word).value_or(best);
-    }
-    const auto children = words.children(word);
-    for (const char letter : children.decisions()) {
-        best = std::min(best, optimum(words, word + letter));
-    }
-    return best;
-}
 
 MctsOptions iterations(std::optional<int64_t> count) {
     MctsOptions options;
     options.trees = 3;
     options.iterations = count;
     return options;
-}
-
-bool near(double a, double b) {
-    return std::abs(a - b) < 1e-12 * std::abs(b);
-}
-
-// Table 1 of the paper, by hand: a parent of 10 visits, a child of 4 with costs 2, 4, 8, 2.
-void test_formulas() {
-    NodeStatistics parent;
-    NodeStatistics child;
-    for (int i = 0; i < 10; i++) {
-        parent.add(i % 2 == 0 ? 2.0 : 6.0, false);
-    }
-    for (const double cost : {2.0, 4.0, 8.0, 2.0}) {
-        child.add(cost, cost < 3);
-    }
-    const auto score = [&](const TreePolicy &policy, int depth = 0) {
-        return policy.score(child, policy.exploration_at(parent, depth), 1.0);
-    };
-    using Value = TreePolicy::Value;
-    using Bonus = TreePolicy::Bonus;
-    const double root = std::sqrt(std::log(10.0) / 4);
-    expect("mcts_30s", near(score({}), (1 / 4.0) * (1 + root)));
-    expect("mcts_Cp10_30s", near(score({.exploration = 10}), (1 / 4.0) * (1 + 10 * root)));
-    const TreePolicy sqrt2{
-        .value = Value::MeanInverse, .bonus = Bonus::Added, .exploration = std::sqrt(2.0), .log_factor = 2};
-    expect("mcts_sqrt2_30s",
-           near(score(sqrt2), (0.5 + 0.25 + 0.125 + 0.5) / 4 + std::sqrt(2.0) * std::sqrt(2.0) * root));
-    TreePolicy normalized = sqrt2;
-    normalized.normalized = true;
-    expect("relative to the best", near(normalized.value_of(child, 2.0), 2 * 1.375 / 4));
-    expect("best cost", near(score({.value = Value::BestCost}), 0.5 * (1 + root)));
-    expect("0/1 reward", near(score({.value = Value::SuccessRate, .bonus = Bonus::Added}), 0.5 + root));
-    expect("spread", near(score({.exploration_by_spread = true}), (1 / 4.0) * (1 + 0.5 * root)));
-    expect("decay", near(score({.exploration_decay = 0.5}, 3), (1 / 4.0) * (1 + 0.125 * root)));
-    child.add(std::nullopt, false);
-    expect("a dead end is a visit without a cost", child.visits == 5 && child.outcomes == 4 && child.mean_cost() == 4);
-}
-
-// A random simulation builds one child per decision and asks for no cost.
-void test_simulation() {
-    Words words;
-    for (uint64_t seed = 0; seed < 50; seed++) {
-        words.children_built = words.costs_asked = 0;
-        const auto simulation = simulate(words, std::string(), SplitMix64(seed), {}, {}, always);
-        expect_equal("children built", words.children_built, static_cast<int>(simulation.decisions.size()));
-        expect_equal("costs asked", words.costs_asked, 0);
-        expect("complete or a dead end",
-               simulation.end ? simulation.end->size() == 6 : simulation.decisions.size() < 6);
-        const auto again = simulate(words, std::string(), SplitMix64(seed), {}, {}, always);
-        expect("repeatable", again.end == simulation.end && again.decisions == simulation.decisions);
-    }
-    const auto greedy = simulate(words, std::string(), SplitMix64(0), {1}, {}, always);
-    for (size_t i = 0; i < greedy.end->size(); i++) {
-        const std::string word = greedy.end->substr(0, i);
-        const auto children = words.children(word);
-        for (const char letter : children.decisions()) {
-            const auto cost = words.cost(word + letter);
-            expect("greedy", !cost || *cost >= *words.cost(greedy.end->substr(0, i + 1)));
-        }
-    }
-    expect("its cost is known already", !greedy.cost || greedy.cost == words.cost(*greedy.end));
-    const auto abandoned = simulate(words, std::string(), SplitMix64(0), {1}, {}, [](const auto &) { return false; });
-    expect("abandoned", abandoned.abandoned && !abandoned.needs_cost());
 }
 
 // A simulation that always replays follows the lead as long as that is legal, whatever the seed.
@@ -169,63 +35,6 @@ void test_replay() {
     options.deviations = 2;
     expect_equal("optimum", Mcts<SyntheticTree>(tree, options, Budget{}).run().solutions.front().cost,
                  tree.optimum().cost);
-}
-
-// Forced decisions get neither a node nor a draw.
-void test_forced() {
-    Words words;
-    const auto walk = follow_forced(words, std::string("ca"));
-    expect("forced", walk.state == "cab" && walk.decisions == std::vector<char>{'b'});
-    expect("a dead end is no forced decision", follow_forced(words, std::string("dd")).state == "dd");
-}
-
-template <typename Tree>
-void iterate(Words &words, Tree &tree, int count) {
-    for (int i = 0; i < count && !tree.is_exhausted(); i++) {
-        const auto iteration = tree.begin_iteration(words, always);
-        const auto &end = iteration.simulation.end;
-        tree.finish_iteration(iteration, end ? words.cost(*end) : std::nullopt);
-    }
-}
-
-// Whatever was simulated, and however the arena limits the tree, the best state can be repeated, also after moves.
-void test_best_is_repeated() {
-    for (const SimulationPolicy policy : {SimulationPolicy{}, {0.5}, {1}, {0, 2}, {0.2, 0.5}}) {
-        for (const uint32_t max_nodes : {2u, 10u, 1000u}) {
-            for (uint64_t seed = 0; seed < 10; seed++) {
-                Words words;
-                SearchTree<Words> tree({.policy = {}, .simulation = policy, .max_nodes = max_nodes, .seed = seed}, "");
-                iterate(words, tree, 60);
-                expect("within its memory", tree.num_nodes() <= max_nodes);
-                auto best = tree.best(words);
-                expect("found", best.has_value());
-                std::string word(best->decisions.begin(), best->decisions.end());
-                expect("the best is repeated", words.cost(word) == best->cost && best->cost == tree.best_cost());
-                auto forced = follow_forced(words, word.substr(0, 1));
-                forced.decisions.insert(forced.decisions.begin(), word[0]);
-                const auto lead = word.substr(forced.decisions.size());
-                tree.move_root(forced, false, best->cost, {lead.begin(), lead.end()});
-                expect("kept below the new root", max_nodes < 100 || tree.best_cost() == best->cost);
-                iterate(words, tree, 60);
-                best = tree.best(words);
-                expect("found below", best.has_value());
-                word = forced.state + std::string(best->decisions.begin(), best->decisions.end());
-                expect("the best below is repeated", words.cost(word) == best->cost);
-            }
-        }
-    }
-}
-
-// A tree that knows everything stops, and knows the optimum.
-void test_exhaustion() {
-    Words words;
-    const double best = optimum(words);
-    for (const double widening : {1.0, 0.5}) {
-        SearchTree<Words> tree({.policy = {}, .simulation = {}, .widening = widening, .seed = 1}, "");
-        iterate(words, tree, 1000000);
-        expect("exhausted", tree.is_exhausted());
-        expect_equal("optimum", tree.best_cost(), best);
-    }
 }
 
 void test_optimum() {
@@ -363,12 +172,7 @@ void test_errors_in_threads() {
 }  // namespace
 
 int main() {
-    test_formulas();
-    test_simulation();
     test_replay();
-    test_forced();
-    test_best_is_repeated();
-    test_exhaustion();
     test_optimum();
     test_threads_make_no_difference();
     test_measured();

@@ -35,9 +35,9 @@ struct TreeOptions {
 // asked for together.
 //
 // Nodes hold no states: these are built again on the way down, which costs no more than the steps that the simulation
-// is spared, and the simulation of a node's best state is repeated from its number. What is exhausted, all its complete
-// states being known, is not entered again. When there is no room for more nodes, simulations go on from those that
-// there are.
+// is spared. The way to the best complete state is remembered; when the root moves elsewhere, the simulation of the
+// best one there is repeated from its number. What is exhausted, all its complete states being known, is not entered
+// again. When there is no room for more nodes, simulations go on from those that there are.
 //
 // Simulations that replay follow the best complete state that was known when they began, of this tree or handed over
 // when the root moved.
@@ -82,10 +82,10 @@ public:
     template <typename KeepGoing>
     Iteration begin_iteration(S &space, const KeepGoing &keep_going);
     // The second half, unless the simulation was abandoned; no cost if it met no acceptable state.
-    void finish_iteration(const Iteration &iteration, std::optional<double> cost);
+    void finish_iteration(S &space, const Iteration &iteration, std::optional<double> cost);
 
-    // The best complete state below the root, if there is any yet.
-    std::optional<Best> best(S &space) const;
+    // The best complete state below the root, if there is any yet; of several, the one that was found first.
+    std::optional<Best> best(S &space);
     std::vector<RootChild> root_children() const;
     // From now on only so many decisions of the root are tried, drawn from the preferences of the space.
     void begin_halving(S &space, size_t num_candidates);
@@ -104,6 +104,8 @@ private:
     static constexpr uint32_t none = Node::none;
 
     void follow_best(S &space);
+    Walk<S> walk_to(S &space, uint32_t node) const;
+    void count(const Simulation<State, Decision> &simulation);
     bool is_expandable(const Node &node) const;
     std::pair<uint32_t, State> enter_child(S &space, uint32_t parent, int depth, State state);
     std::pair<uint32_t, State> enter_preferred(S &space, uint32_t parent, int depth, State state);
@@ -135,6 +137,7 @@ private:
     int64_t expansions_ = 0;
     int64_t forwards_ = 0;
     Leads<Decision> leads_;
+    std::optional<Best> best_;        // unless the root has moved away from it
     double cost_to_beat_ = infinity;  // best of the first root so far, or that of a later root when it became one
     Untried<S> untried_;              // of the node whose decisions were listed last
     GumbelRoot<Decision> candidates_;
@@ -165,14 +168,19 @@ typename SearchTree<S>::Iteration SearchTree<S>::begin_iteration(S &space, const
                  [&](const auto &so_far) {
                      return keep_going(evaluations_ + so_far.evaluations, expansions_ + so_far.expansions);
                  });
-    evaluations_ += simulation.evaluations;
-    expansions_ += simulation.expansions;
-    forwards_ += simulation.forwards;
+    count(simulation);
     return {at, number, std::move(simulation)};
 }
 
 template <SearchSpace S>
-void SearchTree<S>::finish_iteration(const Iteration &iteration, std::optional<double> cost) {
+void SearchTree<S>::count(const Simulation<State, Decision> &simulation) {
+    evaluations_ += simulation.evaluations;
+    expansions_ += simulation.expansions;
+    forwards_ += simulation.forwards;
+}
+
+template <SearchSpace S>
+void SearchTree<S>::finish_iteration(S &space, const Iteration &iteration, std::optional<double> cost) {
     if (iteration.simulation.needs_cost()) {
         evaluations_++;
     }
@@ -182,6 +190,11 @@ void SearchTree<S>::finish_iteration(const Iteration &iteration, std::optional<d
     const bool success = cost && *cost < cost_to_beat_;
     if (success && num_moves_ == 0) {
         cost_to_beat_ = *cost;
+    }
+    if (cost && *cost < best_cost()) {
+        best_ = Best{*cost, walk_to(space, iteration.leaf).decisions};
+        best_->decisions.insert(best_->decisions.end(), iteration.simulation.decisions.begin(),
+                                iteration.simulation.decisions.end());
     }
     Node &leaf = nodes_[iteration.leaf];
     if (cost && *cost < leaf.own_best_cost) {
@@ -205,28 +218,42 @@ void SearchTree<S>::follow_best(S &space) {
 }
 
 template <SearchSpace S>
-std::optional<typename SearchTree<S>::Best> SearchTree<S>::best(S &space) const {
+std::optional<typename SearchTree<S>::Best> SearchTree<S>::best(S &space) {
     const double cost = best_cost();
-    if (cost == infinity) {
-        return std::nullopt;
+    if (cost == infinity || (best_ && best_->cost == cost)) {
+        return cost == infinity ? std::nullopt : best_;
     }
-    Best found{cost, {}};
-    State state = root_state_;
     uint32_t at = nodes_.root();
     while (nodes_[at].own_best_cost != cost) {
         at = nodes_[at].first_child;
         while (nodes_[at].statistics.best_cost != cost) {
             at = nodes_[at].next_sibling;
         }
-        auto walk = descend(space, state, nodes_[at]);
-        found.decisions.insert(found.decisions.end(), walk.decisions.begin(), walk.decisions.end());
-        state = std::move(walk.state);
     }
+    Walk<S> walk = walk_to(space, at);
     const uint64_t number = nodes_[at].own_best;
-    const auto simulation = simulate(space, std::move(state), generator(number), options_.simulation,
-                                     leads_.of(number, found.decisions.size()), [](const auto &) { return true; });
-    found.decisions.insert(found.decisions.end(), simulation.decisions.begin(), simulation.decisions.end());
-    return found;
+    const auto simulation = simulate(space, std::move(walk.state), generator(number), options_.simulation,
+                                     leads_.of(number, walk.decisions.size()), [](const auto &) { return true; });
+    count(simulation);
+    best_ = Best{cost, std::move(walk.decisions)};
+    best_->decisions.insert(best_->decisions.end(), simulation.decisions.begin(), simulation.decisions.end());
+    return best_;
+}
+
+// From the root.
+template <SearchSpace S>
+Walk<S> SearchTree<S>::walk_to(S &space, uint32_t node) const {
+    std::vector<uint32_t> path;
+    for (uint32_t at = node; at != nodes_.root(); at = nodes_[at].parent) {
+        path.push_back(at);
+    }
+    Walk<S> walk{root_state_, {}};
+    for (; !path.empty(); path.pop_back()) {
+        Walk<S> step = descend(space, walk.state, nodes_[path.back()]);
+        walk.decisions.insert(walk.decisions.end(), step.decisions.begin(), step.decisions.end());
+        walk.state = std::move(step.state);
+    }
+    return walk;
 }
 
 template <SearchSpace S>
@@ -248,6 +275,14 @@ void SearchTree<S>::move_root(const Walk<S> &walk, bool is_complete, double cost
     num_moves_++;
     cost_to_beat_ = cost_to_beat;
     leads_.move_root(walk.decisions.size());
+    if (best_) {
+        const auto end = std::ranges::mismatch(best_->decisions, walk.decisions);
+        if (end.in2 == walk.decisions.end()) {
+            best_->decisions.erase(best_->decisions.begin(), end.in1);
+        } else {
+            best_.reset();
+        }
+    }
     follow(lead, lead.empty() ? infinity : cost_to_beat);
     untried_ = {};
     candidates_ = {};

@@ -183,7 +183,7 @@ void TreeEnsemble<S>::iterate(S &space, const Team &trees, const TreeLimits &lim
         auto cost = costs.begin();
         for (auto &[tree, iteration] : batch) {
             if (!iteration.simulation.abandoned) {
-                tree->finish_iteration(iteration,
+                tree->finish_iteration(space, iteration,
                                        iteration.simulation.needs_cost() ? *cost++ : iteration.simulation.cost);
             }
         }

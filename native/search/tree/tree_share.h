@@ -181,7 +181,7 @@ bool TreeShare<S>::search_from_root(const TreeLimits &limits, const KeepSearchin
 template <SearchSpace S>
 void TreeShare<S>::find_best() {
     ensemble_.for_each_tree([&](S &space, size_t i) {
-        const Tree &tree = ensemble_.trees()[i];
+        Tree &tree = ensemble_.trees()[i];
         if (!best_[i] || best_[i]->cost != tree.best_cost()) {
             const auto best = tree.best(space);
             best_[i] = best ? std::optional(root_.complete(space, best->decisions, best->cost)) : std::nullopt;
