@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 from halidegym.envs.timing.database import TimingDatabase, check_missing
@@ -17,8 +17,8 @@ from halidegym.envs.transform.plan_vector import TransformPlanVector
 from halidegym.envs.transform.records import TransformReplay
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.envs.transform.timer import TransformTimer
-from halidegym.native._core import TransformSpace, available_lanes
-from halidegym.native.checks import check_kind
+from halidegym.native._core import InvalidParameter, TransformSpace, available_lanes
+from halidegym.native.checks import check_kind, shown
 
 Environment = TypeVar("Environment", TransformPlanEnv, TransformPlanVector)
 
@@ -203,7 +203,11 @@ def measured(
         database: file to record in; what is on record is not measured again.
         settings: how to time.
         **environment: arguments of `make`; `lanes` are by default those of this machine.
+
+    Raises:
+        InvalidParameter: there are `costs` among them, or an argument is out of its range.
     """
+    _check_no_costs(environment)
     return make(costs=MeasuredCosts(database, settings), **{"lanes": available_lanes(), **environment})
 
 
@@ -223,5 +227,18 @@ def replayed(
         machine: see `ReplayedCosts`.
         missing: likewise.
         **environment: arguments of `make`; `lanes` must be those that were recorded, by default those of this machine.
+
+    Raises:
+        InvalidParameter: there are `costs` among them, or an argument is out of its range.
     """
+    _check_no_costs(environment)
     return make(costs=ReplayedCosts(database, machine, missing), **{"lanes": available_lanes(), **environment})
+
+
+def _check_no_costs(environment: Mapping[str, Any]) -> None:
+    """Refuse the costs that `TransformPlan-v0` takes."""
+    if "costs" in environment:
+        raise InvalidParameter(
+            f"costs={shown(environment['costs'])}: plans cost their run times here; leave it out, or give it to "
+            "TransformPlan-v0"
+        )

@@ -15,6 +15,7 @@ import halidegym  # noqa: F401
 from batches_for_tests import check_same
 from halidegym.envs.timing.database import DatabaseError, TimingDatabase
 from halidegym.envs.timing.timers import Unrecorded
+from halidegym.envs.transform.costs import ModelCosts
 from halidegym.native._core import InvalidParameter
 
 
@@ -129,3 +130,10 @@ def test_a_record_that_cannot_be_written_is_refused_before_anything_is_measured(
 def test_settings_of_another_kind_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="settings=3 is a int; give a TransformTimingSettings"):
         gym.make("TransformPlanHardware-v0", n=64, settings=3)
+
+
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+@pytest.mark.parametrize("name", ["TransformPlanHardware-v0", "TransformPlanReplay-v0"])
+def test_costs_that_are_not_run_times_are_refused(make: Any, name: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match=r"costs=<halidegym.*>: plans cost their run times here"):
+        make(name, n=64, database=tmp_path / "plans.sqlite", costs=ModelCosts())
