@@ -319,11 +319,14 @@ class Replay:
     def _estimate(self, problem: SchedulingProblem, key: str, cost: float | None) -> Timing:
         if self._missing == "error" or cost is None or not math.isfinite(cost):
             other_way = (
-                ', or use missing="cost_model"' if self._missing == "error" else ": it has no cost to estimate it by"
+                ', or use missing="cost_model" in Python'
+                if self._missing == "error"
+                else ": it has no cost to estimate it by"
             )
             raise Unrecorded(
                 f"{self._path} has no measurement of the schedule {key[:12]} of {problem.name!r} on the machine "
-                f"{self._machine or '(none)'}. Record it with live timing{other_way}."
+                f"{self._machine or '(none)'}. Record it with live timing, which trainings do with reward: measured"
+                f"{other_way}."
             )
         # The unit of costs is a millisecond, as trained.
         return Timing("ok", (cost * 1e-3,), 0.0, disturbed=(False,), target=problem.target, is_estimate=True)

@@ -287,6 +287,8 @@ def test_replay_of_what_is_not_on_record(database: TimingDatabase, problem: Sche
     schedule = random_schedule(problem, 0)
     with pytest.raises(Unrecorded, match=r"timings\.db has no measurement of the schedule .* of 'blur'"):
         Replay(database).time(problem, schedule, cost=1.5)
+    with pytest.raises(Unrecorded, match='trainings do with reward: measured, or use missing="cost_model" in Python'):
+        Replay(database).compare(problem, schedule, None, costs=(1.5, 3.0))
     replay = Replay(database, missing="cost_model")
     assert replay.time(problem, schedule, cost=1.5).median_s == 1.5e-3
     assert replay.time(problem, schedule, cost=1.5).is_estimate
