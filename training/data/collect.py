@@ -54,7 +54,7 @@ class DataSettings(Settings):
 
 @dataclass(frozen=True)
 class Collected:
-    """What the files of a split hold.
+    """What the files of a split hold, of all collections into the folder, as who learns from them reads it.
 
     Attributes:
         folder: of the files.
@@ -93,7 +93,7 @@ def _collect(settings: DataSettings, folder: Path, workers: Workers, on_pipeline
         names = [generated.name_of(split, number) for number in range(count)]
         (folder / split).mkdir(parents=True, exist_ok=True)
         _check_places(folder / split, split, settings.per_shard)
-        shards = [
+        for start in range(0, count, settings.per_shard):
             _complete(
                 folder / split / f"plans-{start // settings.per_shard:05}.npz",
                 names[start : start + settings.per_shard],
@@ -102,8 +102,7 @@ def _collect(settings: DataSettings, folder: Path, workers: Workers, on_pipeline
                 workers,
                 on_pipeline,
             )
-            for start in range(0, count, settings.per_shard)
-        ]
+        shards = [Shard.load(path) for path in (folder / split).glob("plans-*.npz")]
         problems = [problem for shard in shards for problem in shard.problems]
         skipped = sum(len(shard.skipped) for shard in shards)
         yield Collected(folder / split, len(problems), sum(len(problem.plans) for problem in problems), skipped)
@@ -125,8 +124,8 @@ def _check_places(folder: Path, split: str, per_shard: int) -> None:
 
 def _complete(
     path: Path, names: Sequence[str], empty: Shard, teacher: TeacherSettings, workers: Workers, on_pipeline: OnPipeline
-) -> Shard:
-    """The shard of these pipelines, made of the file, of the journal of who began it, and of what is missing."""
+) -> None:
+    """Complete the shard of these pipelines, of the file, of the journal of who began it, and of what is missing."""
     journal = Journal(path.with_suffix(".journal"))
     known = [Shard.load(path)] if path.exists() else []
     known += [Shard.from_bytes(entry) for entry in journal.entries]
@@ -143,11 +142,9 @@ def _complete(
         journal.append(_shard([results[name]], empty).to_bytes())
         on_pipeline(name)
     order = [*names, *(name for name in results if name not in set(names))]
-    shard = _shard([results[name] for name in order], empty)
     if missing or journal.entries:
-        shard.save(path)
+        _shard([results[name] for name in order], empty).save(path)
         journal.remove()
-    return shard
 
 
 def _shard(results: Sequence[TaughtProblem | Skipped], empty: Shard) -> Shard:

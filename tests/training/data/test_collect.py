@@ -16,6 +16,7 @@ from halidegym.envs.pipelines import generated
 from halidegym.native._core import FormatError
 from halidegym.training.data import collect as collecting
 from halidegym.training.data.collect import DataSettings, collect
+from halidegym.training.data.collection import load_split
 from halidegym.training.data.journal import Journal
 from halidegym.training.data.shard import Shard, Skipped, TaughtProblem
 from halidegym.training.data.teacher import TeacherSettings, teach
@@ -111,6 +112,15 @@ def test_more_pipelines_are_added_to_those_there_are(collected: Path, tmp_path: 
     list(collect(SETTINGS, tmp_path, workers=1, on_pipeline=done.append))
     assert content(tmp_path) == content(collected)
     assert len(done) == 7
+
+
+def test_all_that_is_there_is_told_if_fewer_are_asked_for(collected: Path, tmp_path: Path) -> None:
+    shutil.copytree(collected, tmp_path, dirs_exist_ok=True)
+    fewer = parse_settings(DataSettings, {**CONTENT, "pipelines": {"random-train-v1": 2}}, "a test")
+    (split,) = collect(fewer, tmp_path, workers=1)
+    assert split.problems == len(load_split(tmp_path, "train"))
+    assert split.problems + split.skipped == 5
+    assert files(tmp_path) == files(collected)
 
 
 SCRIPT = """
