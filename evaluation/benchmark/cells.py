@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from traceback import TracebackException
 from typing import Any
 
 from halidegym.agents.plan import Improvement
@@ -182,8 +183,8 @@ def run_cell(cell: Cell, budget: dict[str, float], problem: Problem | None = Non
         return dataclasses.replace(result, **vars(found), written=_now())
     except Error as error:
         failure = str(error)
-    except Exception as error:  # of an agent or pipeline of the user
-        failure = f"{type(error).__name__}: {error}"
+    except Exception as error:  # of an agent or pipeline of the user, which may fail to tell it, too
+        failure = f"{type(error).__name__}: {TracebackException.from_exception(error)}"
     return dataclasses.replace(result, failure=failure or "no reason given", written=_now())
 
 

@@ -17,6 +17,10 @@ from halidegym.agents import Agent, Greedy
 from halidegym.agents.spaces import SpaceSolution
 from halidegym.envs.sources import load_problem
 
+class Unsayable(Exception):
+    def __str__(self):
+        return self.reason
+
 @dataclass(frozen=True)
 class Wrong(Agent):
     what: str
@@ -30,6 +34,8 @@ class Wrong(Agent):
         return self.changed(Greedy().search_space(space, budget, seed))
 
     def changed(self, found):
+        if self.what == "words":
+            raise Unsayable
         changes = {"cost": float("nan"), "seconds": float("inf"), "evaluations": -3, "expansions": "many"}
         return replace(found, **{self.what: changes[self.what]}) if self.what in changes else found
 """
@@ -39,6 +45,7 @@ REASONS = {
     "seconds": "seconds=inf is out of range",
     "evaluations": "evaluations=-3 is out of range",
     "expansions": "expansions='many'",
+    "words": "Unsayable: <",
 }
 
 
