@@ -191,9 +191,12 @@ def begin(path: Path, suite: Suite) -> Run:
             raise InvalidParameter(f"{path} has a run of another machine, {before.machine.cpu}; give another --output")
         # With the version that began it, which made the cells that are there.
         header = dataclasses.replace(before, suite=grown(before.suite, suite, path))
+    path.mkdir(parents=True, exist_ok=True)
+    write_atomically(
+        path / RUN, header.to_bytes()
+    )  # first: if it fails, nothing is left that another attempt would refuse
     for folder in (CELLS, TIMINGS):
-        (path / folder).mkdir(parents=True, exist_ok=True)
-    write_atomically(path / RUN, header.to_bytes())
+        (path / folder).mkdir(exist_ok=True)
     return Run(path)
 
 
