@@ -250,6 +250,7 @@ def check_names(suite: Suite) -> None:
 
     Raises:
         InvalidParameter: one is missing.
+        DatabaseError, FormatError: the record of a transform cannot be opened, or is none.
     """
     for name, settings in suite.agents.items():
         try:

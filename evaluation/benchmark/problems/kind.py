@@ -61,7 +61,7 @@ class ProblemKind(Protocol):
         """Whether the name is one of this kind."""
 
     def check(self, name: str) -> None:
-        """Raise InvalidParameter if there is no such problem."""
+        """Raise InvalidParameter if there is no such problem, or another Error if its record cannot be used."""
 
     def is_shared(self, name: str) -> bool:
         """Whether it is the same everywhere, and making it reads no file and runs no code of a user."""

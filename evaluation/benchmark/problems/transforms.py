@@ -14,6 +14,7 @@ from halidegym.agents.agent import Agent
 from halidegym.agents.plan import Candidate, Improvement, plain
 from halidegym.agents.planners.dynamic_programming import DynamicProgramming
 from halidegym.agents.spaces import SpaceSolution
+from halidegym.envs.timing.database import TimingDatabase
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings, median_interval
 from halidegym.envs.transform.costs import name_of
@@ -21,7 +22,7 @@ from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.records import TransformReplay
 from halidegym.envs.transform.settings import TransformTimingSettings
 from halidegym.envs.transform.timer import TransformTimer
-from halidegym.evaluation.arguments.transform import PREFIX, TransformName, order_of
+from halidegym.evaluation.arguments.transform import PREFIX, TransformName, check_sizes, order_of
 from halidegym.evaluation.benchmark.problems.claims import FalseClaimError, check_equal, check_history
 from halidegym.evaluation.benchmark.problems.kind import Problem, Solution
 from halidegym.native._core import FormatError, InvalidParameter, TransformSpace, available_lanes
@@ -37,7 +38,11 @@ class Transforms:
 
     def check(self, name: str) -> None:
         """See `ProblemKind`."""
-        TransformName.parse(name)
+        transform = TransformName.parse(name)
+        check_sizes([transform.n], [transform.space])
+        if transform.database is not None:
+            with TimingDatabase(transform.database, read_only=transform.cost == "replay"):
+                pass  # told of now, and not by each cell
 
     def is_shared(self, name: str) -> bool:
         """Whether it reads no record; its name, which others may have written, may hide that by escapes of letters."""

@@ -99,6 +99,21 @@ def test_bad_names_are_refused(name: str, message: str, tmp_path: Path) -> None:
     assert (result.exit_code, message in " ".join(result.output.split())) == (2, True), result.output
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("transform/11", "the nearest sizes are 10 or 12"),
+        ("transform/64?cost=measured&database={folder}/none/times.db", "unable to open"),
+        ("transform/64?cost=replay&database={folder}/toys.yaml", "is not a database"),
+    ],
+)
+def test_what_no_cell_could_plan_is_refused_before_any_runs(name: str, message: str, tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, pipelines=["toy_blur", name.format(folder=tmp_path)])
+    result = halidegym("bench", suite, "--output", tmp_path / "run")
+    assert (result.exit_code, message in " ".join(result.output.split())) == (2, True), result.output
+    assert not (tmp_path / "run").exists()
+
+
 def test_pipelines_that_agents_cannot_plan_fail_alone(tmp_path: Path) -> None:
     agents = AGENTS | {"policy": {"agent": "PolicyAgent", "deterministic": True}}
     run = run_suite(tmp_path, **SETTINGS | {"agents": agents, "pipelines": [MODEL], "measurement": None})
