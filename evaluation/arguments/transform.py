@@ -66,6 +66,10 @@ class TransformName:
         check_number(0, context=name.context)
         if context and name.cost != "model":
             raise InvalidParameter(f"context is the model's, but costs of {text} are not; leave it out")
+        if name.database is not None and name.cost == "model":
+            raise InvalidParameter(
+                f"database is of measurements, and costs of {text} are the model's; leave it out, or give cost=measured"
+            )
         if name.cost == "replay" and not (name.database and Path(name.database).is_file()):
             raise InvalidParameter(
                 f"{text} replays no file: give database=FILE, which `halidegym transform plan` wrote"

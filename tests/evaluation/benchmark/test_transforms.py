@@ -89,6 +89,7 @@ def test_measured_plans_are_replayed_from_a_record(tmp_path: Path) -> None:
         ("transform/64?cost=guess", "give one of model, measured, replay"),
         ("transform/64?context=a", "is no number"),
         ("transform/64?context=1&cost=measured", "leave it out"),
+        ("transform/64?database=times.db", "database is of measurements"),
         ("transform/64?cost=replay", "replays no file"),
     ],
 )
