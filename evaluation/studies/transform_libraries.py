@@ -33,7 +33,7 @@ _POCKETFFT_ELEMENTS = 4096  # in a call of NumPy's, for the same reason
 
 @dataclasses.dataclass(frozen=True)
 class Ratio:
-    """How many times faster our plan is than a library: median of the rounds, with an interval of 95 %."""
+    """How many times faster our plan is than a library: median of the rounds, with an interval of 95 % from six on."""
 
     median: float
     low: float

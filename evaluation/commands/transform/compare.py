@@ -22,7 +22,8 @@ DEFAULT_SIZES = (64, 256, 1024, 4096, 16384, 65536)
 
 @click.command(cls=WritingCommand)
 @click.argument("sizes", metavar="[N]...", type=int, nargs=-1)
-@click.option("--rounds", type=Integer(1), default=7, show_default=True, help="Turns, each in a new process.")
+@click.option("--rounds", type=Integer(1), default=7, show_default=True, help="Turns, each in a new process; of fewer "
+              "than 6, the range stands in place of the interval.")  # fmt: skip
 @click.option(
     "--space", "spaces", type=click.Choice(SPACES), multiple=True, default=("basic", "lanes"), show_default=True
 )

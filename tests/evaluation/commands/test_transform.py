@@ -105,3 +105,7 @@ def test_a_size_that_is_none_is_refused_before_the_others_are_measured(
     for command in (["transform", "compare"], ["reproduce", "tag-library"]):
         result = run(*command, 16, 22, "--output", tmp_path / "found")
         assert (result.exit_code, "prime factor 11" in result.output) == (2, True), result.output
+
+
+def test_help_says_that_few_rounds_have_no_interval() -> None:
+    assert "of fewer than 6, the range stands" in " ".join(run("transform", "compare", "--help").output.split())
