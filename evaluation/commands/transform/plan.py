@@ -39,13 +39,15 @@ AGENTS: dict[str, Agent] = {
     "exhaustive": ExhaustiveSearch(),
 }
 DP = "dp"
+_EVALUATIONS = 2000
 _ROUNDS = 7  # beside the libraries
 
 
 @click.command()
 @click.argument("n", metavar="N", type=int)
 @click.option("--agent", "name", type=click.Choice([*AGENTS, DP]), default="tag", show_default=True)
-@click.option("--evaluations", type=Integer(1, INT64_MAX), default=2000, show_default=True, help="Plans to measure.")
+@click.option("--evaluations", type=Integer(1, INT64_MAX), help="Plans to measure; dp measures as many as "
+              "it needs.  [default: 2000]")  # fmt: skip
 @click.option("--space", "space_name", type=click.Choice(SPACES), default="basic", show_default=True)
 @click.option("--cost", type=click.Choice(["measured", "model"]), default="measured", show_default=True)
 @click.option("--context", type=click.FloatRange(min=0), default=0.0, show_default=True, help="Of the model.")
@@ -54,7 +56,7 @@ _ROUNDS = 7  # beside the libraries
 def plan(
     n: int,
     name: str,
-    evaluations: int,
+    evaluations: int | None,
     space_name: SpaceName,
     cost: str,
     context: float,
@@ -73,6 +75,13 @@ def plan(
         )
     if cost == "measured" and context:
         raise click.UsageError("--context is of --cost model; leave it out, or give that, too.")
+    if name == DP:
+        if evaluations is not None:
+            raise click.UsageError(
+                "--evaluations is not for --agent dp, which measures as many as it needs; leave it out."
+            )
+    elif evaluations is None:
+        evaluations = _EVALUATIONS
     if cost == "model":
         _plan_by_model(n, name, evaluations, space_name, context, seed)
         return
@@ -81,7 +90,7 @@ def plan(
     with TransformTimer(TransformPlan(n, reference), space=space_name, database=database) as timer:
         agent = DynamicProgramming(timer=timer) if name == DP else AGENTS[name]
         measured = TransformSpace(n, space=space_name, order=order_of(agent), lanes=available_lanes(), cost=timer.cost)
-        found = agent.solve(measured, evaluations=None if name == DP else evaluations, seed=seed)
+        found = agent.solve(measured, evaluations=evaluations, seed=seed)
         texts = [_text(measured, candidate.actions) for candidate in found.candidates[: timer.settings.finalists]]
         standings = timer.race([*texts, reference])
     flops = TransformPlan(n, reference).flops
@@ -108,10 +117,12 @@ def _beside_libraries(n: int, plan: str) -> str:
     return "Speed: " + ", ".join(speeds)
 
 
-def _plan_by_model(n: int, name: str, evaluations: int, space_name: SpaceName, context: float, seed: int) -> None:
+def _plan_by_model(
+    n: int, name: str, evaluations: int | None, space_name: SpaceName, context: float, seed: int
+) -> None:
     agent = DynamicProgramming() if name == DP else AGENTS[name]
     space = TransformSpace(n, space=space_name, order=order_of(agent), context=context)
-    found = agent.solve(space, evaluations=None if name == DP else evaluations, seed=seed)
+    found = agent.solve(space, evaluations=evaluations, seed=seed)
     optimum, _ = space.optimum()
     console = output_console()
     console.print(f"{found.agent}: {found.evaluations} evaluations, {found.seconds:.1f} s", soft_wrap=True)

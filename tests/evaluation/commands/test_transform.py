@@ -88,6 +88,7 @@ def test_the_experiment_is_replayed(tmp_path: Path) -> None:
         (("space", 0), "from 2 to 65536"),
         (("plan", 60480, "--space", "wide", "--cost", "model"), "more than 1000000 problems"),
         (("plan", 64, "--cost", "model", "--context", -1), "--context"),
+        (("plan", 64, "--agent", "dp", "--evaluations", 100), "--evaluations is not for --agent dp"),
         (("plan", 64, "--context", 5), "--context is of --cost model"),
         (("plan", 64, "--cost", "model", "--database", "plans.db"), "leave one of them out"),
     ],
