@@ -281,6 +281,9 @@ def _check_numbers(plan: Plan) -> None:
     check_at_least(0, expansions=plan.expansions, forwards=plan.forwards, measurements=plan.measurements)
     for candidate in (*plan.candidates, *plan.pass_candidates):
         check_positive(cost_of_candidate=candidate.cost)
+        taken, needed = len(candidate.actions), len(plan.candidates[0].actions)
+        if taken != needed:
+            raise InvalidParameter(f"a candidate has {taken} decisions, and a complete schedule {needed}")
     if plan.cost != plan.candidates[0].cost:
         raise InvalidParameter(f"cost={plan.cost} is not the one of its schedule, {plan.candidates[0].cost}")
     for cost in plan.pass_costs:

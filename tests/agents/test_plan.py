@@ -127,6 +127,8 @@ def test_a_plan_of_another_problem_is_refused(plan: Plan, problem: SchedulingPro
         (lambda document: json.dumps({**document, "pass_costs": [math.nan]}), "damaged.*cost_of_pass=nan"),
         (lambda document: json.dumps({**document, "pass_costs": [-1.0]}), "damaged.*cost_of_pass=-1.0"),
         (lambda document: changed_within(document, "candidates", cost=math.inf), "damaged.*cost_of_candidate=inf"),
+        (lambda document: changed_within(document, "pass_candidates", actions=[]), "damaged.*has 0 decisions"),
+        (lambda document: changed_within(document, "pass_candidates", actions=[0]), "damaged.*has 1 decisions"),
         (lambda document: changed_within(document, "history", cost=0.0), "damaged.*cost_in_history=0.0"),
         (lambda document: changed_within(document, "history", seconds=math.inf), "damaged.*seconds_in_history=inf"),
         (lambda document: changed_within(document, "history", evaluations=-3), "damaged.*evaluations_in_history=-3"),
@@ -151,7 +153,7 @@ def test_damaged_files_are_refused(
         Plan.load(path, problem)
 
 
-def changed_within(document: dict[str, Any], name: str, **changes: float) -> str:
+def changed_within(document: dict[str, Any], name: str, **changes: Any) -> str:
     """The document with something else in the last entry of one of its lists."""
     *others, last = document[name]
     return json.dumps({**document, name: [*others, {**last, **changes}]})
