@@ -159,7 +159,7 @@ typename Mcts<S>::Found Mcts<S>::first_of_beam() {
     };
     const auto beam =
         BeamSearch<S>(space_, {.beam_size = *options_.first_beam, .threads = options_.threads}, first_pass).run();
-    count(beam.evaluations, beam.expansions, beam.forwards);
+    count(beam.distinct_evaluations(), beam.expansions, beam.forwards);  // the second pass asks for what is known
     const Solution<State> &first = beam.solutions.front();
     const auto below = std::span(first.actions).subspan(root_.depth());
     return found_below(decisions_of<S>(space_, root_.state(), below), first.cost);
