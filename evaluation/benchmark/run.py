@@ -192,9 +192,8 @@ def begin(path: Path, suite: Suite) -> Run:
         # With the version that began it, which made the cells that are there.
         header = dataclasses.replace(before, suite=grown(before.suite, suite, path))
     path.mkdir(parents=True, exist_ok=True)
-    write_atomically(
-        path / RUN, header.to_bytes()
-    )  # first: if it fails, nothing is left that another attempt would refuse
+    # First: if it fails, nothing is left that another attempt would refuse.
+    write_atomically(path / RUN, header.to_bytes())
     for folder in (CELLS, TIMINGS):
         (path / folder).mkdir(exist_ok=True)
     return Run(path)
