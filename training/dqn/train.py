@@ -13,7 +13,7 @@ from halidegym.training.adapters.sb3_q_policy import PointerQPolicy
 from halidegym.training.dqn.masked_dqn import MaskedDQN
 from halidegym.training.dqn.settings import DQNSettings
 from halidegym.training.episodes.outcomes import Outcomes
-from halidegym.training.episodes.training import EpisodeTraining, network_config
+from halidegym.training.episodes.training import EpisodeTraining, network_config, silent_logger
 from halidegym.training.imitation.imitate import Imitated, device_of
 from halidegym.training.networks.network import PolicyNetwork
 
@@ -62,6 +62,7 @@ class _DQN(EpisodeTraining[DQNSettings]):
             seed=settings.seed,
             device=device_of(settings.device),
         )
+        self._model.set_logger(silent_logger())
         self._policy = self._model.policy
         if start is not None:
             assert settings.start_temperature is not None

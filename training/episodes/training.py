@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 import torch
+from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import VecEnv
 
 from halidegym.agents.learned.network_config import NetworkConfig
@@ -202,6 +203,11 @@ def _environments(settings: EpisodeSettings, group_size: int, workers: Literal["
 def network_config(settings: EpisodeSettings, start: PolicyFile | None) -> NetworkConfig:
     """Of the policy that a training begins with, or as the settings say."""
     return start.config if start else NetworkConfig(**settings.network.model_dump())
+
+
+def silent_logger() -> Logger:
+    """For models of stable-baselines3; without one, each call of their `learn` leaves a folder among the temporary files."""
+    return Logger(folder=None, output_formats=[])
 
 
 def _digest(policy: PolicyFile) -> str:

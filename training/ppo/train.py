@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.training.adapters.sb3_policy import PointerPolicy
 from halidegym.training.episodes.outcomes import Outcomes
-from halidegym.training.episodes.training import EpisodeTraining, network_config
+from halidegym.training.episodes.training import EpisodeTraining, network_config, silent_logger
 from halidegym.training.imitation.imitate import Imitated, device_of
 from halidegym.training.networks.network import PolicyNetwork
 from halidegym.training.ppo.anchored_policy import AnchoredPolicy
@@ -77,6 +77,7 @@ class _PPO(EpisodeTraining[PPOSettings]):
             seed=settings.seed,
             device=device_of(settings.device),
         )
+        self._model.set_logger(silent_logger())
         assert isinstance(self._model.policy, PointerPolicy)
         self._policy = self._model.policy
         if start is not None:
