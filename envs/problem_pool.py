@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 import weakref
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from halidegym.envs.generated_problems import GeneratedProblems
 from halidegym.envs.problem_files import ProblemFiles
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes.turn import Turn
 from halidegym.native import _core
 
 
@@ -79,30 +79,8 @@ class ProblemPool:
 _SHARED: weakref.WeakValueDictionary[tuple[str, int], ProblemPool] = weakref.WeakValueDictionary()
 
 
-class _Turn:
-    """Of one thread at a time, in the order in which they come: a plain lock can go to the same thread again and again."""
-
-    def __init__(self) -> None:
-        self._next, self._now = threading.Lock(), threading.RLock()  # who has it may fork, too
-
-    def begin(self) -> None:
-        with self._next:
-            self._now.acquire()
-
-    def end(self) -> None:
-        self._now.release()
-
-    def __enter__(self) -> None:
-        self.begin()
-
-    def __exit__(self, *_exception: object) -> None:
-        self.end()
-
-
-# The locks that a thread holds while it prepares a problem, Python's own among them, stay locked for ever in a process
-# that is forked then. So a fork waits until the problem in work is done.
-_PREPARING = _Turn()
-os.register_at_fork(before=_PREPARING.begin, after_in_parent=_PREPARING.end, after_in_child=_PREPARING.end)
+_PREPARING = Turn()
+"""Preparing takes locks, Python's own among them."""
 
 
 def _prepare_all(reference: weakref.ref[ProblemPool]) -> None:
