@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, NoReturn
 
+from halidegym.envs.processes.turn import Turn
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.native._core import Error, FormatError, InvalidParameter
 from halidegym.native.checks import checked_path, shown
@@ -29,6 +30,8 @@ CREATE TABLE measurements (
 CREATE INDEX by_key ON measurements ({", ".join(_KEYS)});
 PRAGMA user_version = {_VERSION};
 """
+_IN_USE = Turn()
+"""A connection has one transaction at a time, and SQLite allows no fork of one that is at work."""
 _IF_DAMAGED = "If the file is damaged, restore a copy of it, or move it away and measure again."
 
 
@@ -91,7 +94,7 @@ class Record:
 class TimingDatabase:
     """An append-only table of measurements. Use as a context.
 
-    Several processes may use one file at once; one object may be used by several threads, but not at once. Each record is
+    Several processes may use one file at once, and several threads one object; so may a fork of the process. Each record is
     written as a whole or not at all, whatever happens to the process or the disk.
 
     Args:
@@ -141,7 +144,8 @@ class TimingDatabase:
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        with _IN_USE:
+            self._connection.close()
 
     def __len__(self) -> int:
         with self._explained():
@@ -172,7 +176,7 @@ class TimingDatabase:
             FormatError: the measurement is damaged.
         """
         condition = " AND ".join(f"{name} = ?" for name in _KEYS)
-        with self._decoded():
+        with self._explained(), self._decoded():
             row = self._connection.execute(
                 f"SELECT result FROM measurements WHERE {condition} ORDER BY id DESC LIMIT 1", dataclasses.astuple(key)
             ).fetchone()
@@ -185,10 +189,11 @@ class TimingDatabase:
             DatabaseError: the file cannot be read.
             FormatError: a measurement is damaged.
         """
+        with self._explained():
+            query = f"SELECT {', '.join(_COLUMNS)} FROM measurements ORDER BY id"
+            rows = self._connection.execute(query).fetchall()  # or the file would be locked until all are asked for
         with self._decoded():
-            yield from map(
-                _record, self._connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM measurements ORDER BY id")
-            )
+            yield from map(_record, rows)
 
     def machines(self) -> list[str]:
         """The fingerprints of the machines that the measurements are from.
@@ -197,7 +202,7 @@ class TimingDatabase:
             DatabaseError: the file cannot be read.
             FormatError: an entry is damaged.
         """
-        with self._decoded():
+        with self._explained(), self._decoded():
             rows = self._connection.execute("SELECT DISTINCT machine FROM measurements ORDER BY machine").fetchall()
             for (machine,) in rows:
                 if not isinstance(machine, str):
@@ -286,8 +291,10 @@ class TimingDatabase:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
+        """For all that asks SQLite."""
         try:
-            yield
+            with _IN_USE:
+                yield
         except sqlite3.DatabaseError as error:
             if "closed database" in str(error):
                 raise DatabaseError(f"The timing database {self.path} was closed. Open it again.") from error
@@ -303,11 +310,10 @@ class TimingDatabase:
     @contextlib.contextmanager
     def _decoded(self) -> Iterator[None]:
         """For entries, which may be anything although SQLite finds the file sound."""
-        with self._explained():
-            try:
-                yield
-            except (ValueError, TypeError, RecursionError, FormatError) as error:
-                raise self._damaged(str(error)) from error
+        try:
+            yield
+        except (ValueError, TypeError, RecursionError, FormatError) as error:
+            raise self._damaged(str(error)) from error
 
     def _damaged(self, reason: str) -> FormatError:
         return FormatError(f"The timing database {self.path} is damaged: {reason.rstrip('.')[:200]}. {_IF_DAMAGED}")
