@@ -50,9 +50,9 @@ void bind_halide_problem(py::module_ &m) {
         py::arg("parameter"), py::arg("data"), "Sets everything in `data` on a `halide.Parameter` of the same type.");
     m.def(
         "resolve_target", [](const std::string &target) { return known_target(target).to_string(); }, py::arg("target"),
-        "The Halide target string that a target stands for, its features in Halide's order; \"host\" is this machine, "
-        "less "
-        "the instructions that Halide takes its processor to have and it has not.\n\nRaises InvalidParameter.");
+        "The Halide target string that a target stands for, its features in Halide's order.\n\n"
+        "\"host\" is this machine, less the instructions that Halide takes its processor to have and it has not.\n\n"
+        "Raises InvalidParameter.");
     m.def(
         "extract_problem",
         [](const py::bytes &pipeline, const std::vector<ParameterData> &parameters, const std::string &target,
