@@ -23,6 +23,8 @@ ChildRows ChildReader::read(Expansion &expansion, std::span<const Decision> deci
     ChildRows result{std::vector<float>(decisions.size() * columns), {}};
     double cheapest = std::numeric_limits<double>::infinity();
     float *row = result.rows.data();
+    // A state of a walk owns no nest: what was read before may be gone, and another one be where it was.
+    evaluator_.release();
     for (const Decision &decision : decisions) {
         const State &state = expansion.state();
         const Node &func = state.next_func();

@@ -14,6 +14,9 @@
 #include "example_problem.h"
 #include "nest/hash.h"
 #include "nest/nest_maker.h"
+#include "observation/child_rows.h"
+#include "search/spaces/schedule_space.h"
+#include "search/spaces/splitmix.h"
 #include "state/evaluator.h"
 #include "state/state.h"
 
@@ -202,9 +205,41 @@ void test(const std::string &what, Problem problem, uint32_t seed) {
     }
 }
 
+// What is read of the states of walks, which end before the reader does and leave their memory to later ones.
+void test_reader_of_walks(const Problem &made, uint32_t seed) {
+    std::mt19937 random(seed);
+    const auto problem = std::make_shared<const Problem>(made);
+    const auto space =
+        std::make_shared<const Space>(problem, std::make_shared<const CostModel>(*problem, random_network(random)));
+    ScheduleSpace schedules(space);
+    ChildReader kept(space);
+    SplitMix64 draws(seed);
+    for (int walk = 0; walk < 1000; walk++) {
+        State state = schedules.root();
+        schedules.start_walk(state);
+        while (!state.is_complete()) {
+            auto children = schedules.children_of_walk(state);
+            const auto decision = schedules.random_decision(children, draws);
+            if (!decision) {
+                break;
+            }
+            if (random() % 4 == 0) {
+                ChildReader fresh(space);
+                const auto read = [&](ChildReader &reader) {
+                    Expansion expansion = schedules.unlisted_children_to_rate(children.state());
+                    return reader.read(expansion, std::span(&*decision, 1), 1.0).rows;
+                };
+                expect("rows of a child on a walk", read(kept) == read(fresh));
+            }
+            state = schedules.next_of_walk(std::move(state), children, *decision);
+        }
+    }
+}
+
 }  // namespace
 
 int main() {
+    test_reader_of_walks(mixed_problem(16), 5);
     for (const int parallelism : {1, 2, 16}) {
         const std::string on = " on " + std::to_string(parallelism) + " cores";
         test("blur" + on, blur_problem(parallelism, 16), 1);
