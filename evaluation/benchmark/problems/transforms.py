@@ -8,6 +8,7 @@ import hashlib
 import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from halidegym.agents.agent import Agent
@@ -41,8 +42,11 @@ class Transforms:
         transform = TransformName.parse(name)
         check_sizes([transform.n], [transform.space])
         if transform.database is not None:
+            is_new = not Path(transform.database).exists()
             with TimingDatabase(transform.database, read_only=transform.cost == "replay"):
                 pass  # told of now, and not by each cell
+            if is_new:  # the suite may be refused for something else
+                Path(transform.database).unlink()
 
     def is_shared(self, name: str) -> bool:
         """Whether it reads no record; its name, which others may have written, may hide that by escapes of letters."""

@@ -115,6 +115,14 @@ def test_what_no_cell_could_plan_is_refused_before_any_runs(name: str, message: 
     assert not (tmp_path / "run").exists()
 
 
+def test_a_suite_that_is_refused_makes_no_record(tmp_path: Path) -> None:
+    record = tmp_path / "times.db"
+    suite = write_suite(tmp_path, pipelines=[f"transform/16?cost=measured&database={record}"])
+    result = halidegym("bench", suite, "--output", tmp_path / "run")
+    assert result.exit_code == 2 and "Seconds are no budget" in result.output, result.output
+    assert not record.exists()
+
+
 def test_pipelines_that_agents_cannot_plan_fail_alone(tmp_path: Path) -> None:
     agents = AGENTS | {"policy": {"agent": "PolicyAgent", "deterministic": True}}
     run = run_suite(tmp_path, **SETTINGS | {"agents": agents, "pipelines": [MODEL], "measurement": None})
