@@ -15,6 +15,7 @@ import torch
 
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.envs.processes.folder_lock import FolderLock
+from halidegym.native._core import InvalidParameter
 from halidegym.training.checkpoint import check_kept_apart, load_checkpoint, save_checkpoint
 from halidegym.training.data.shard import TaughtProblem, digest
 from halidegym.training.imitation.imitate import Imitated, device_of
@@ -31,6 +32,18 @@ OnBegin: TypeAlias = Callable[[str, int], None]
 
 # Settings that change nothing of the result.
 _OF_THE_RUN = {"device", "threads", "wandb_project"}
+
+
+def check_enough(train: Sequence[TaughtProblem], needed: int, asked: str) -> None:
+    """Refuse settings, told by `asked`, that need more problems than there are.
+
+    Raises:
+        InvalidParameter: they do.
+    """
+    if len(train) < needed:
+        raise InvalidParameter(
+            f"{asked} need {needed:,} pipelines with plans, and there are {len(train):,}; collect more, or give fewer"
+        )
 
 
 class Rounds(ABC):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from halidegym.native._core import Error, InvalidParameter
+from halidegym.native._core import Error
 from halidegym.training.aggrevate.examples import ValuedExamples, replay
 from halidegym.training.aggrevate.labels import ValuedSchedule, valued_schedules
 from halidegym.training.aggrevate.losses import Losses, objective
@@ -17,7 +17,7 @@ from halidegym.training.aggrevate.settings import AggrevateSettings
 from halidegym.training.data.shard import TaughtProblem
 from halidegym.training.imitation.imitate import Imitated
 from halidegym.training.imitation.trainer import Objective, mean_losses
-from halidegym.training.rounds import OnBegin, OnStep, Rounds
+from halidegym.training.rounds import OnBegin, OnStep, Rounds, check_enough
 from halidegym.training.seeds import derived_seed
 from halidegym.training.validation import roll_out
 from halidegym.training.workers import Failed, in_processes
@@ -55,12 +55,8 @@ def aggregate(
         InvalidParameter: there are too few problems to learn from.
         Error: no decision could be tried.
     """
-    needed = settings.rounds * settings.pipelines
-    if len(train) < needed:
-        raise InvalidParameter(
-            f"rounds={settings.rounds} of pipelines={settings.pipelines} need {needed:,} pipelines with plans, and there "
-            f"are {len(train):,}; collect more, or give fewer"
-        )
+    asked = f"rounds={settings.rounds} of pipelines={settings.pipelines}"
+    check_enough(train, settings.rounds * settings.pipelines, asked)
     return _Aggregation(settings, policy, train, validation, folder, workers, on_step, on_begin).run()
 
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from halidegym.native._core import InvalidParameter
 from halidegym.training.data.shard import TaughtPlan, TaughtProblem
 from halidegym.training.expert.buffer import Buffer
 from halidegym.training.expert.improve import improved_plans
@@ -17,7 +16,7 @@ from halidegym.training.expert.settings import ExpertSettings
 from halidegym.training.imitation.examples import replay
 from halidegym.training.imitation.imitate import Imitated
 from halidegym.training.imitation.losses import objective
-from halidegym.training.rounds import OnBegin, OnStep, Rounds
+from halidegym.training.rounds import OnBegin, OnStep, Rounds, check_enough
 from halidegym.training.seeds import derived_seed
 from halidegym.training.validation import roll_out
 from halidegym.training.workers import connected
@@ -49,12 +48,8 @@ def iterate(
     Raises:
         InvalidParameter: there are too few problems for a round.
     """
-    needed = settings.pipelines + settings.rehearsed
-    if len(train) < needed:
-        raise InvalidParameter(
-            f"pipelines={settings.pipelines} and rehearsed={settings.rehearsed} need {needed:,} pipelines with plans, and "
-            f"there are {len(train):,}; collect more, or give fewer"
-        )
+    asked = f"pipelines={settings.pipelines} and rehearsed={settings.rehearsed}"
+    check_enough(train, settings.pipelines + settings.rehearsed, asked)
     with connected(workers):
         return _Iteration(settings, policy, train, validation, folder, workers, on_step, on_begin).run()
 
