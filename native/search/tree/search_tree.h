@@ -106,6 +106,7 @@ private:
     void follow_best(S &space);
     Walk<S> walk_to(S &space, uint32_t node) const;
     void count(const Simulation<State, Decision> &simulation);
+    void remember(double cost, std::vector<Decision> decisions, const Simulation<State, Decision> &simulation);
     bool is_expandable(const Node &node) const;
     std::pair<uint32_t, State> enter_child(S &space, uint32_t parent, int depth, State state);
     std::pair<uint32_t, State> enter_preferred(S &space, uint32_t parent, int depth, State state);
@@ -192,9 +193,7 @@ void SearchTree<S>::finish_iteration(S &space, const Iteration &iteration, std::
         cost_to_beat_ = *cost;
     }
     if (cost && *cost < best_cost()) {
-        best_ = Best{*cost, walk_to(space, iteration.leaf).decisions};
-        best_->decisions.insert(best_->decisions.end(), iteration.simulation.decisions.begin(),
-                                iteration.simulation.decisions.end());
+        remember(*cost, walk_to(space, iteration.leaf).decisions, iteration.simulation);
     }
     Node &leaf = nodes_[iteration.leaf];
     if (cost && *cost < leaf.own_best_cost) {
@@ -220,8 +219,11 @@ void SearchTree<S>::follow_best(S &space) {
 template <SearchSpace S>
 std::optional<typename SearchTree<S>::Best> SearchTree<S>::best(S &space) {
     const double cost = best_cost();
-    if (cost == infinity || (best_ && best_->cost == cost)) {
-        return cost == infinity ? std::nullopt : best_;
+    if (cost == infinity) {
+        return std::nullopt;
+    }
+    if (best_ && best_->cost == cost) {
+        return best_;
     }
     uint32_t at = nodes_.root();
     while (nodes_[at].own_best_cost != cost) {
@@ -235,9 +237,16 @@ std::optional<typename SearchTree<S>::Best> SearchTree<S>::best(S &space) {
     const auto simulation = simulate(space, std::move(walk.state), generator(number), options_.simulation,
                                      leads_.of(number, walk.decisions.size()), [](const auto &) { return true; });
     count(simulation);
-    best_ = Best{cost, std::move(walk.decisions)};
-    best_->decisions.insert(best_->decisions.end(), simulation.decisions.begin(), simulation.decisions.end());
+    remember(cost, std::move(walk.decisions), simulation);
     return best_;
+}
+
+// The complete state that a simulation reached, `decisions` after the root, is the best one.
+template <SearchSpace S>
+void SearchTree<S>::remember(double cost, std::vector<Decision> decisions,
+                             const Simulation<State, Decision> &simulation) {
+    decisions.insert(decisions.end(), simulation.decisions.begin(), simulation.decisions.end());
+    best_ = Best{cost, std::move(decisions)};
 }
 
 // From the root.
