@@ -127,6 +127,8 @@ class _Play:
         if not file:
             raise InvalidParameter("Give a file for the picture, such as: p nest.svg")
         path = Path(file).resolve()
+        if path.suffix != ".svg":
+            raise InvalidParameter(f"{file} names no SVG, which pictures are; give a file such as nest.svg")
         if path.exists() and path not in self._drawn:
             raise InvalidParameter(f"{file} exists, and is no picture of this game; remove it, or give another file")
         try:

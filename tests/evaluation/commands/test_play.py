@@ -90,6 +90,7 @@ def test_a_picture_is_drawn_anew_but_over_no_other_file(tmp_path: Path) -> None:
         (["s"], "decisions"),
         (["p"], "Give a file"),
         (["p /no/such/folder/x.svg"], "Cannot write"),
+        (["p /no/such/folder/x.png"], "/no/such/folder/x.png names no SVG"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_the_game_goes_on(lines: list[str], said: str) -> None:
