@@ -107,9 +107,8 @@ def _names(paths: Iterable[Path]) -> dict[Path, str]:
 
 
 def _why_not(run: Run, own_pipelines: bool) -> str:
-    missing = len(run.cells) - len(run.results())
-    if missing:
-        return f"{missing} of its {len(run.cells)} cells are missing"
+    if run.missing:
+        return f"{run.missing} of its {len(run.cells)} cells are missing"
     false = [verdict for verdict in validate(run, own_pipelines=own_pipelines) if verdict.kind == "false"]
     return "" if not false else f"{len(false)} of its results are not valid, such as {false[0].file}: {false[0].reason}"
 

@@ -128,6 +128,11 @@ class Run:
             if name in self._files
         }
 
+    @property
+    def missing(self) -> int:
+        """How many cells have no result yet."""
+        return sum(name not in self._files for name in self.cells)
+
     def strangers(self) -> list[str]:
         """Names of files of results that are of no cell of the suite."""
         return [name for name in self._files if name.startswith(f"{CELLS}/") and name not in self.cells]

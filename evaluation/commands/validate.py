@@ -18,7 +18,7 @@ from halidegym.evaluation.output.progress import steps_bar
 @click.option(
     "--again", is_flag=True, help="Run Halide's own autoschedulers again, too, which takes as long as they take."
 )
-@click.option("--submission", type=OutputFile(), help="Write all of the run as this file, if it is valid.")
+@click.option("--submission", type=OutputFile(), help="Write all of the run as this file, if it is whole and valid.")
 @needs_extra("bench")
 def validate_command(run: Path, again: bool, submission: Path | None) -> None:
     """Replay all plans of a RUN, a folder of `halidegym bench` or a submission.
@@ -31,6 +31,11 @@ def validate_command(run: Path, again: bool, submission: Path | None) -> None:
     from halidegym.evaluation.benchmark.validation import validate
 
     opened = Run(run)
+    if submission is not None and opened.missing:
+        raise Failure(
+            f"{run} makes no submission, since {opened.missing} of its {len(opened.cells)} cells are missing: the "
+            "leaderboard would leave it out. Run `halidegym bench` again until its end, or leave --submission out"
+        )
     with steps_bar(len(opened.suite.pipelines)) as on_step:
         verdicts = validate(opened, again=again, on_pipeline=on_step)
     false = [verdict for verdict in verdicts if verdict.kind == "false"]
@@ -38,8 +43,7 @@ def validate_command(run: Path, again: bool, submission: Path | None) -> None:
         click.echo(f"{verdict.file}: {verdict.reason}")
     counts = Counter(verdict.kind for verdict in verdicts)
     kinds = ", ".join(f"{counts[kind]} {kind}" for kind in ("replayed", "believed", "failed", "false"))
-    missing = len(opened.cells) - len(opened.results())
-    click.echo(f"{kinds}, {missing} missing" if missing else kinds)
+    click.echo(f"{kinds}, {opened.missing} missing" if opened.missing else kinds)
     if false:
         raise SystemExit(1)
     if submission is not None:

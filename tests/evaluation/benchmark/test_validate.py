@@ -37,6 +37,18 @@ def test_a_true_run_is_valid(run: Path, tmp_path: Path) -> None:
     assert "3 replayed, 1 believed" in halidegym("validate", tmp_path / "mine.zip", "--again").output
 
 
+def test_a_run_with_missing_cells_is_validated_but_makes_no_submission(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    (copy / "cells" / next(name for name in cell_files(copy) if "random-0" in name)).unlink()
+    shutil.rmtree(copy / "timings")
+    result = halidegym("validate", copy)
+    assert (result.exit_code, "0 false, 1 missing" in result.output) == (0, True), result.output
+    result = halidegym("validate", copy, "--submission", tmp_path / "mine.zip")
+    assert (result.exit_code, "1 of its 3 cells are missing" in result.output) == (2, True), result.output
+    assert not (tmp_path / "mine.zip").exists()
+
+
 def change(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
     def apply(document: dict[str, Any]) -> None:
         *path, last = key.split(".")
