@@ -32,6 +32,7 @@ class TransformName:
         cost: "model"; "measured" on this machine; or "replay" of what was measured.
         context: of the model.
         database: file of measurements: of a replay all there are, else they are recorded there.
+        machine: fingerprint of the one whose measurements are replayed; None for the only one on record.
     """
 
     n: int
@@ -39,6 +40,7 @@ class TransformName:
     cost: Literal["model", "measured", "replay"] = "model"
     context: float = 0.0
     database: str | None = None
+    machine: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> TransformName:
@@ -53,7 +55,9 @@ class TransformName:
         fields: dict[str, str] = dict(parse_qsl(found[2] or "", keep_blank_values=True))
         unknown = set(fields) - {field.name for field in dataclasses.fields(cls)[1:]}
         if unknown:
-            raise InvalidParameter(f"A transform has no {min(unknown)}; give space, cost, context or database: {text}")
+            raise InvalidParameter(
+                f"A transform has no {min(unknown)}; give space, cost, context, database or machine: {text}"
+            )
         for key, choices in (("space", SPACES), ("cost", COSTS)):
             if fields.get(key, choices[0]) not in choices:
                 raise InvalidParameter(f"{key}={fields[key]} in {text}: give one of {', '.join(choices)}")
@@ -69,6 +73,10 @@ class TransformName:
         if name.database is not None and name.cost == "model":
             raise InvalidParameter(
                 f"database is of measurements, and costs of {text} are the model's; leave it out, or give cost=measured"
+            )
+        if name.machine is not None and name.cost != "replay":
+            raise InvalidParameter(
+                f"machine is of a record, and costs of {text} are of none; leave it out, or give cost=replay"
             )
         if name.cost == "replay" and not (name.database and Path(name.database).is_file()):
             raise InvalidParameter(

@@ -41,10 +41,13 @@ class Transforms:
         """See `ProblemKind`."""
         transform = TransformName.parse(name)
         check_sizes([transform.n], [transform.space])
-        if transform.database is not None:
+        # A record that is of no use is told now, and not by each cell.
+        if transform.cost == "replay":
+            _replay(transform)
+        elif transform.database is not None:
             is_new = not Path(transform.database).exists()
-            with TimingDatabase(transform.database, read_only=transform.cost == "replay"):
-                pass  # told of now, and not by each cell
+            with TimingDatabase(transform.database):
+                pass
             if is_new:  # the suite may be refused for something else
                 Path(transform.database).unlink()
 
@@ -152,7 +155,7 @@ class _Transform:
             with TransformTimer(TransformPlan(name.n, reference), space=name.space, database=name.database) as timer:
                 yield timer
         elif name.cost == "replay":
-            yield TransformReplay(name.n, name.database or "", space=name.space)
+            yield _replay(name)
         else:
             yield None
 
@@ -163,6 +166,10 @@ class _Transform:
 
     def _key(self, text: str) -> str:
         return hashlib.sha256(f"{self._name.n} {text}".encode()).hexdigest()
+
+
+def _replay(name: TransformName) -> TransformReplay:
+    return TransformReplay(name.n, name.database or "", space=name.space, machine=name.machine)
 
 
 def _candidate(entry: Mapping[str, Any]) -> Candidate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -9,6 +10,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks_for_tests import cell_files, halidegym, run_suite, write_suite
+from halidegym.agents.planners.random_search import RandomSearch
+from halidegym.envs.timing.database import TimingDatabase
+from halidegym.envs.timing.measurements import Comparison
+from halidegym.envs.transform.plan import TransformPlan
+from halidegym.envs.transform.timer import TransformTimer
 from halidegym.evaluation.arguments.transform import TransformName
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.evaluation.benchmark.report.groups import groups_of
@@ -78,6 +84,25 @@ def test_measured_plans_are_replayed_from_a_record(tmp_path: Path) -> None:
     assert "2 replayed, 0 believed" in halidegym("validate", replayed).output
 
 
+def test_a_record_of_several_machines_wants_a_choice_before_anything_runs(tmp_path: Path) -> None:
+    database, plan = tmp_path / "record.db", TransformSpace(2, lanes=available_lanes()).root().plan
+    with TransformTimer(TransformPlan(2, plan), database=database) as timer:
+        timer.cost(plan)
+    with TimingDatabase(database) as opened:
+        (record,) = opened.records()
+        assert isinstance(record.result, Comparison)
+        timing = dataclasses.replace(record.result.a, samples_s=(7e-6,) * 6)
+        result, key = dataclasses.replace(record.result, a=timing), dataclasses.replace(record.key, machine="another")
+        opened.add(dataclasses.replace(record, key=key, result=result))
+    name = f"transform/2?cost=replay&database={database}"
+    for choice, message in {"": r"Choose one: machine=", "&machine=third": "machine='third' measured nothing"}.items():
+        with pytest.raises(InvalidParameter, match=message):
+            kind_of(name).check(name + choice)
+    chosen = f"{name}&machine=another"
+    kind_of(chosen).check(chosen)
+    assert kind_of(chosen).load(chosen, "host", 1).solve(RandomSearch(), 0, {}).plan["cost"] == pytest.approx(7.0)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -90,6 +115,7 @@ def test_measured_plans_are_replayed_from_a_record(tmp_path: Path) -> None:
         ("transform/64?context=a", "is no number"),
         ("transform/64?context=1&cost=measured", "leave it out"),
         ("transform/64?database=times.db", "database is of measurements"),
+        ("transform/64?cost=measured&machine=another", "machine is of a record"),
         ("transform/64?cost=replay", "replays no file"),
     ],
 )
