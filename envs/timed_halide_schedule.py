@@ -14,6 +14,7 @@ from halidegym.envs.rewards.hardware import RewardByRunTime
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.timers import RecordingTimer, Replay
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import shown
 
 Environment = TypeVar("Environment", HalideSchedule, HalideScheduleVector)
 
@@ -180,6 +181,6 @@ def _check_no_reward(environment: Mapping[str, Any]) -> None:
     """Refuse the reward that a vector of `HalideSchedule-v0` takes: it would be replaced."""
     if "reward" in environment:
         raise InvalidParameter(
-            f"reward={environment['reward']!r}: rewards are run times here, as form and baseline say; leave it out, or give "
-            "it to HalideSchedule-v0"
+            f"reward={shown(environment['reward'])}: rewards are run times here, as form and baseline say; leave it out, "
+            "or give it to HalideSchedule-v0"
         )

@@ -144,6 +144,12 @@ def test_vectors_refuse_a_reward_that_would_be_replaced(name: str, problem: Sche
         gym.make_vec(name, 2, pipeline=problem, database=tmp_path / "timings.db", reward=RewardByCost("speedup"))
 
 
+def test_a_reward_that_is_refused_is_told_in_a_few_words(problem: SchedulingProblem) -> None:
+    with pytest.raises(_core.InvalidParameter, match="reward=") as caught:
+        gym.make_vec("HalideScheduleHardware-v0", 2, pipeline=problem, reward=np.zeros(900))
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 240
+
+
 def test_replay_repeats_what_was_measured(
     problem: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
