@@ -54,7 +54,7 @@ class Rounds(ABC):
         settings: how the network learns.
         policy: file of the policy to begin with.
         train: problems to learn from.
-        validation: problems to choose by, as many as `settings` says.
+        validation: problems to choose by; the first ones, as many as `settings` says.
         folder: of the best policy, the curve, the logs and the checkpoint that a killed training goes on from.
         on_step: called after each step.
         on_begin: called before a number of steps, with what they do.

@@ -41,7 +41,7 @@ class RolloutSettings(Settings):
     """Rollouts on validation problems, by which checkpoints are chosen.
 
     Attributes:
-        problems: how many.
+        problems: how many; all that have plans, if they are fewer.
         samples: schedules drawn of each.
         shortlist: children read at each decision.
     """

@@ -14,6 +14,7 @@ from halidegym.evaluation.commands.train.options import (
     check_apart,
     config_option,
     data_option,
+    load_plans,
     policy_option,
     print_result,
 )
@@ -38,7 +39,6 @@ def aggrevate(config: str, data: Path, policy: Path, output: Path, workers: int 
     """
     from halidegym.training.aggrevate.aggregate import aggregate
     from halidegym.training.aggrevate.settings import AggrevateSettings
-    from halidegym.training.data.collection import load_split
     from halidegym.training.settings import load_settings
 
     check_apart(output, data)
@@ -47,8 +47,7 @@ def aggrevate(config: str, data: Path, policy: Path, output: Path, workers: int 
         result = aggregate(
             settings,
             policy,
-            load_split(data, "train"),
-            load_split(data, "validation"),
+            *load_plans(data, settings.rollouts.problems),
             output,
             workers=workers or len(os.sched_getaffinity(0)),
             on_begin=on_begin,

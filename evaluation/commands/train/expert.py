@@ -14,6 +14,7 @@ from halidegym.evaluation.commands.train.options import (
     check_apart,
     config_option,
     data_option,
+    load_plans,
     policy_option,
     print_result,
 )
@@ -35,7 +36,6 @@ def expert(config: str, data: Path, policy: Path, output: Path, workers: Literal
     In each round, the policy guides a tree search for schedules of some pipelines. Those that are better than all that was
     known become what it learns next. The same command goes on where Ctrl-C or worse has ended it.
     """
-    from halidegym.training.data.collection import load_split
     from halidegym.training.expert.iterate import iterate
     from halidegym.training.expert.settings import ExpertSettings
     from halidegym.training.settings import load_settings
@@ -46,8 +46,7 @@ def expert(config: str, data: Path, policy: Path, output: Path, workers: Literal
         result = iterate(
             settings,
             policy,
-            load_split(data, "train"),
-            load_split(data, "validation"),
+            *load_plans(data, settings.rollouts.problems),
             output,
             workers=workers,
             on_begin=on_begin,

@@ -8,7 +8,13 @@ import click
 
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.commands.extras import needs_extra
-from halidegym.evaluation.commands.train.options import check_apart, config_option, data_option, print_result
+from halidegym.evaluation.commands.train.options import (
+    check_apart,
+    config_option,
+    data_option,
+    load_plans,
+    print_result,
+)
 from halidegym.evaluation.output.progress import phases_bar
 
 
@@ -23,7 +29,6 @@ def imitate(config: str, data: Path, output: Path) -> None:
     The policy that schedules validation problems best is kept as policy.npz, with the curve beside it. The same command
     goes on where Ctrl-C or worse has ended it.
     """
-    from halidegym.training.data.collection import load_split
     from halidegym.training.imitation.imitate import imitate as run
     from halidegym.training.imitation.settings import ImitationSettings
     from halidegym.training.settings import load_settings
@@ -33,8 +38,7 @@ def imitate(config: str, data: Path, output: Path) -> None:
     with phases_bar() as (on_begin, on_step):
         result = run(
             settings,
-            load_split(data, "train"),
-            load_split(data, "validation"),
+            *load_plans(data, settings.rollouts.problems),
             output,
             on_begin=on_begin,
             on_step=on_step,

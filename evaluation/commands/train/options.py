@@ -12,6 +12,7 @@ from halidegym.evaluation.arguments.paths import PolicyFile
 from halidegym.evaluation.output.console import output_console
 
 if TYPE_CHECKING:
+    from halidegym.training.data.shard import TaughtProblem
     from halidegym.training.imitation.imitate import Imitated
 
 
@@ -55,6 +56,25 @@ def check_apart(output: Path, data: Path) -> None:
     """
     if output.resolve() in [folder.resolve() for folder in (data, data / "train", data / "validation")]:
         raise click.UsageError(f"--output {output} is where the plans of --data {data} are kept; give another folder.")
+
+
+def load_plans(data: Path, judged: int) -> tuple[list[TaughtProblem], list[TaughtProblem]]:
+    """The problems to learn from, and those to judge by. That the latter are fewer than `judged` is told, and no error: the
+    teacher skips pipelines.
+
+    Raises:
+        InvalidParameter, FormatError: see `load_split`.
+    """
+    from halidegym.training.data.collection import load_split
+
+    train, validation = load_split(data, "train"), load_split(data, "validation")
+    if len(validation) < judged:
+        click.echo(
+            f"Note: policies are judged by the {len(validation):,} pipelines with plans in {data / 'validation'}; "
+            f"rollouts.problems={judged:,} wants more",
+            err=True,
+        )
+    return train, validation
 
 
 def print_result(result: Imitated, which: str = "best") -> None:

@@ -119,6 +119,28 @@ def test_a_training_that_has_ended_is_given_more_rounds(
     assert curves[0] != curves[1] == curves[2]
 
 
+@pytest.mark.parametrize(
+    ("recipe", "settings"),
+    [
+        ("imitate", {**IMITATE, "epochs": 1}),
+        ("expert", {**EXPERT, "rounds": 1}),
+        ("aggrevate", {**AGGREVATE, "rounds": 1, "epochs": 1}),
+    ],
+)
+def test_fewer_problems_to_judge_by_than_wanted_are_told(
+    recipe: str, settings: Mapping[str, Any], imitated: Path, data: Path, tmp_path: Path
+) -> None:
+    there = len(load_split(data, "validation"))
+    reads = () if recipe == "imitate" else ("--policy", imitated / "policy.npz")
+    for wanted in (there, there + 1):
+        rollouts = {**settings["rollouts"], "problems": wanted, "samples": 1}
+        changed = config(tmp_path, {**settings, "rollouts": rollouts})
+        result = halidegym(recipe, "--config", changed, *reads, "--data", data, "--output", tmp_path / str(wanted))
+        assert result.exit_code == 0, result.output
+        told = f"judged by the {there} pipelines with plans in {data}/validation; rollouts.problems={wanted}"
+        assert (told in result.stderr) == (wanted > there), result.stderr
+
+
 def test_expert_iteration_improves_labels_and_goes_on_when_killed(
     imitated: Path, data: Path, other_data: Path, tmp_path: Path
 ) -> None:
