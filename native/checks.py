@@ -97,12 +97,14 @@ def check_seed(seed: int) -> int:
 
 
 def check_kind(kind: type, **parameters: object) -> None:
-    """Check that objects are instances of a class, or of an abstract one such as `Mapping`.
+    """Check that objects are instances of a class, or of an abstract one such as `Mapping`; of `str`, that they are texts.
 
     Raises:
         InvalidParameter: one is not.
     """
     for name, value in parameters.items():
+        if kind is str and isinstance(value, str) and not is_text(value):
+            raise InvalidParameter(f"{name}={shown(value)} holds bytes that are no characters; give text")
         if value is not None and not isinstance(value, kind):
             came = type(value).__name__
             if came == kind.__name__:  # as NumPy's bool is called
@@ -143,6 +145,11 @@ def checked_path(name: str, path: object) -> Path:
     if not isinstance(path, str | os.PathLike):
         raise InvalidParameter(f"{name}={shown(path)} is no path; give a str or a pathlib.Path")
     return Path(path)
+
+
+def is_text(value: str) -> bool:
+    """Whether UTF-8 has all of a text, so that files can hold it and the core takes it: lone surrogates are in none."""
+    return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -8,7 +8,7 @@ import types
 import typing
 from typing import Any, Literal, TypeVar, Union
 
-from halidegym.native.checks import shown
+from halidegym.native.checks import is_text, shown
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ def _fits(value: object, kind: Any) -> bool:
     if kind in (int, float) and isinstance(value, int):
         return not isinstance(value, bool) and -(2**63) <= value < 2**63
     if kind is str and isinstance(value, str):
-        return not any("\ud800" <= character <= "\udfff" for character in value)
+        return is_text(value)
     if not isinstance(value, kind):
         return False
     if dataclasses.is_dataclass(kind):

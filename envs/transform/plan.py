@@ -9,8 +9,7 @@ import numpy as np
 
 from halidegym.envs.transform.random_input import transformed_by_numpy
 from halidegym.native import _core
-from halidegym.native._core import InvalidParameter
-from halidegym.native.checks import check_at_least, shown
+from halidegym.native.checks import check_at_least, check_given
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,8 +51,7 @@ class TransformPlan:
 
     def __post_init__(self) -> None:
         check_at_least(2, MAX_SIZE, n=self.n)
-        if not isinstance(self.text, str):
-            raise InvalidParameter(f"text={shown(self.text)} is no text of a plan; give a str")
+        check_given(str, text=self.text)
         native = _core.TransformPlan(int(self.n), self.text)
         object.__setattr__(self, "n", native.n)
         object.__setattr__(self, "text", native.text)

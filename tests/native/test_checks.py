@@ -25,6 +25,8 @@ from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.timing.database import TimingDatabase
+from halidegym.envs.transform.plan import TransformPlan
+from halidegym.envs.transform.records import texts_of
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_at_least, check_kind, check_number, check_positive, check_seed, shown
 from halidegym.native.weights import builtin_weights, load_weights, save_weights
@@ -54,6 +56,9 @@ CASES: dict[str, Callable[[SchedulingProblem], object]] = {
     "estimates=[1]": lambda _: blur(estimates=[1]),
     "pipeline=''": lambda _: SchedulingProblem.from_pipeline(""),
     "name=3": lambda _: blur(name=3),
+    r"name='\udcff'": lambda _: blur(name="\udcff"),
+    r"text='\udcff'": lambda _: TransformPlan(8, "\udcff"),
+    r"plan='\udcff'": lambda _: texts_of(["\udcff"]),
     "beam_size=1000000000": lambda problem: BeamSearch(beam_size=10**30).plan(problem),
     "passes=2.5": lambda _: BeamSearch(passes=2.5),  # type: ignore[arg-type]
     "random_dropout=101": lambda _: Greedy(random_dropout=101),
