@@ -27,7 +27,7 @@ or one as `env.spec.to_json()` writes it."""
 def load_problem(
     source: ProblemSource,
     *,
-    target: str | None = None,
+    target: str | hl.Target | None = None,
     parallelism: int | None = None,
     estimates: Mapping[str, Estimate] | None = None,
     pipeline_options: Mapping[str, Any] | None = None,
@@ -39,7 +39,7 @@ def load_problem(
     Args:
         source: the name of a registered pipeline, the path of an `.hlpipe` file, a `halide.Func` or `halide.Pipeline`,
             a function that returns one, a generator, a `SchedulingProblem`, or one as `env.spec.to_json()` writes it.
-        target: a Halide target string; this machine by default, or the target that a problem was made for.
+        target: a Halide target, or its string; this machine by default, or the target that a problem was made for.
         parallelism: number of cores to schedule for; the usable ones by default, or those that a problem was made for.
         estimates: of the pipeline's parameters and outputs, see `SchedulingProblem.from_pipeline`.
         pipeline_options: arguments of the function that builds the pipeline, such as its `size`, or parameters of a
@@ -54,6 +54,8 @@ def load_problem(
         MissingEstimate, UnsupportedPipeline, FormatError, TypeError: see `SchedulingProblem.from_pipeline`.
     """
     check_kind(Mapping, estimates=estimates, pipeline_options=pipeline_options, example_inputs=example_inputs)
+    target = None if target is None else str(target)
+    check_kind(str, target=target)
     options = dict(pipeline_options or {})
     if isinstance(source, Mapping):
         source = saved_problem(source)
@@ -118,7 +120,7 @@ def _built(source: PipelineLike, target: str | None, options: dict[str, Any]) ->
 def load_problems(
     sources: ProblemSource | Sequence[ProblemSource],
     *,
-    target: str | None = None,
+    target: str | hl.Target | None = None,
     parallelism: int | None = None,
     estimates: Mapping[str, Estimate] | None = None,
     pipeline_options: Mapping[str, Any] | None = None,

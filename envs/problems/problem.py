@@ -84,10 +84,10 @@ class SchedulingProblem:
         """
         check_at_least(1, INT32_MAX, parallelism=parallelism)
         check_kind(Mapping, estimates=estimates)
-        check_kind(str, name=name)
+        target = str(target)
+        check_kind(str, name=name, target=target)
         if pipeline == "":
             raise _core.InvalidParameter("pipeline='' names no file; give the path of an .hlpipe file")
-        target = str(target)
         parallelism = _usable_cores() if parallelism is None else parallelism
         if isinstance(pipeline, str | os.PathLike):
             from halidegym.envs.problems.hlpipe import read_hlpipe  # starts processes, which others need not load

@@ -33,6 +33,16 @@ def problem_of(**arguments: object) -> SchedulingProblem:
     return problem
 
 
+def test_a_target_of_halide_s_own_class_is_taken_beside_every_source() -> None:
+    problem = SchedulingProblem.from_pipeline(scaled, estimates=ESTIMATES, **SETTING)
+    assert load_problem(scaled, target=hl.Target(SSE_AVX2), parallelism=4, estimates=ESTIMATES).hash == problem.hash
+    assert load_problem(problem, target=hl.Target(SSE_AVX2)) is problem
+    with pytest.raises(InvalidParameter, match="was made for target"):
+        load_problem(problem, target=hl.Target("x86-64-linux"))
+    with pytest.raises(InvalidParameter, match="'5' is no Halide target"):
+        load_problem(problem, target=5)  # type: ignore[arg-type]
+
+
 def test_an_environment_takes_estimates(tmp_path: Path) -> None:
     path = tmp_path / "scaled.hlpipe"
     hl.serialize_pipeline(hl.Pipeline(scaled()), str(path))

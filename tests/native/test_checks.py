@@ -24,6 +24,7 @@ from halidegym.agents.learned.policies import load_policy
 from halidegym.agents.learned.policy_file import load_policy_file
 from halidegym.agents.plan import Plan, recorded_fingerprint
 from halidegym.envs.problems.rules import Rules
+from halidegym.envs.sources import load_problem
 from halidegym.envs.timing.database import TimingDatabase
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.records import texts_of
@@ -57,6 +58,11 @@ CASES: dict[str, Callable[[SchedulingProblem], object]] = {
     "pipeline=''": lambda _: SchedulingProblem.from_pipeline(""),
     "name=3": lambda _: blur(name=3),
     r"name='\udcff'": lambda _: blur(name="\udcff"),
+    r"target='\udcff'": lambda _: blur(target="\udcff"),
+    r"target='\ud800'": lambda problem: env(pipeline=problem, target="\ud800"),
+    r"target='\udcfe'": lambda _: load_problem(
+        pipelines.build("toy_blur"), target="\udcfe", example_inputs={"input": (64, 64)}
+    ),
     r"text='\udcff'": lambda _: TransformPlan(8, "\udcff"),
     r"plan='\udcff'": lambda _: texts_of(["\udcff"]),
     "beam_size=1000000000": lambda problem: BeamSearch(beam_size=10**30).plan(problem),
