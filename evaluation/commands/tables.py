@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from halidegym.evaluation.output.pages import read_page, with_tables
+from halidegym.native._core import FormatError
 from halidegym.native.files import write_atomically
 
 
@@ -21,7 +22,10 @@ def tables(pages: tuple[Path, ...], check: bool) -> None:
     differ = False
     for page in sorted({path for given in pages for path in (given.rglob("*.md") if given.is_dir() else [given])}):
         old = read_page(page)
-        new = with_tables(old, page.parent)
+        try:
+            new = with_tables(old, page.parent)
+        except FormatError as error:
+            raise FormatError(f"{page}: {error}") from error
         if new == old:
             continue
         differ = True

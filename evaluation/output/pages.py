@@ -17,7 +17,8 @@ from pathlib import Path
 from halidegym.evaluation.output.tables import write_rows
 from halidegym.native._core import FormatError
 
-_TABLE = re.compile(r"(<!-- table: (\S+) [^\n]*-->\n)(.*?)(<!-- end -->\n)", re.DOTALL)
+_BEGIN = r"<!-- table: (\S+) [^\n]*-->\n"
+_TABLE = re.compile(rf"({_BEGIN})(?:(?!<!-- table: ).)*?(?=<!-- end -->)", re.DOTALL)
 _NUMBER = re.compile(r"\**[-+±]?\d.*|-|nan|")
 
 
@@ -63,10 +64,14 @@ def with_tables(text: str, folder: Path) -> str:
         folder: that the page is in.
 
     Raises:
-        FormatError: a line has more or less cells than the header, there is no header, or a file is no text.
+        FormatError: a table has no end, a line has more or less cells than the header, there is no header, or a file is no
+            text.
         OSError: a CSV file cannot be read.
     """
-    return _TABLE.sub(lambda found: f"{found[1]}{_markdown(folder / found[2])}{found[4]}", text)
+    for begun in re.finditer(_BEGIN, text):
+        if not _TABLE.match(text, begun.start()):  # or what stands up to the end of another one would be taken for it
+            raise FormatError(f"The table of {begun[1]} has no end; put <!-- end --> below it, before the next one")
+    return _TABLE.sub(lambda found: f"{found[1]}{_markdown(folder / found[2])}", text)
 
 
 def _markdown(path: Path) -> str:

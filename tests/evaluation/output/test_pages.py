@@ -54,6 +54,18 @@ def test_a_file_that_is_no_table_is_refused(page: Path, content: str) -> None:
         with_tables(PAGE, page.parent)
 
 
+def test_a_table_without_an_end_is_refused_and_what_follows_stays(page: Path) -> None:
+    text = f"<!-- table: other.csv (halidegym tables) -->\n| a |\n\nProse.\n\n{PAGE}"
+    page.write_text(text)
+    result = CliRunner().invoke(main, ["tables", str(page)])
+    assert (result.exit_code, page.read_text()) == (2, text)
+    assert "page.md: The table of other.csv has no end; put <!-- end --> below it" in result.output.replace("\n", " ")
+
+
+def test_a_table_may_end_its_page(page: Path) -> None:
+    assert with_tables(PAGE[: PAGE.index("\nNothing")].rstrip(), page.parent).endswith("| c d | - | ! |\n<!-- end -->")
+
+
 @pytest.mark.parametrize("name", ["page.md", "values.csv"])
 def test_a_file_that_is_no_text_is_refused_by_name(name: str, page: Path) -> None:
     (page.parent / name).write_bytes(b"\xff\xfe")
