@@ -75,10 +75,12 @@ def with_tables(text: str, folder: Path) -> str:
 
 
 def _markdown(path: Path) -> str:
-    header, *rows = list(csv.reader(io.StringIO(read_page(path), newline=""))) or [[]]
+    text = read_page(path).removeprefix("\ufeff")  # a mark that spreadsheets write before the first name
+    header, *rows = list(csv.reader(io.StringIO(text, newline=""))) or [[]]
     if not header or any(len(row) != len(header) for row in rows):
         raise FormatError(f"{path} is no table: every line needs as many cells as the first one names columns")
-    rules = ["---:" if all(map(_NUMBER.fullmatch, column)) else "---" for column in zip(*rows, strict=True)]
+    columns = zip(header, *rows, strict=True)
+    rules = ["---:" if all(map(_NUMBER.fullmatch, cells)) else "---" for _, *cells in columns]
     cells = [[cell.replace("|", "/").replace("\n", " ") for cell in row] for row in (header, *rows)]
     lines = [f"| {' | '.join(row)} |" for row in cells]
     return "\n".join([lines[0], f"|{'|'.join(rules)}|", *lines[1:]]) + "\n"

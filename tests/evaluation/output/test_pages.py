@@ -66,6 +66,16 @@ def test_a_table_may_end_its_page(page: Path) -> None:
     assert with_tables(PAGE[: PAGE.index("\nNothing")].rstrip(), page.parent).endswith("| c d | - | ! |\n<!-- end -->")
 
 
+def test_a_table_of_a_spreadsheet_has_no_mark_before_its_first_name(page: Path) -> None:
+    (page.parent / "values.csv").write_text("a,b\n1,x\n", encoding="utf-8-sig")
+    assert "| a | b |\n|---:|---|\n| 1 | x |\n" in with_tables(PAGE, page.parent)
+
+
+def test_a_table_without_lines_has_its_columns(page: Path) -> None:
+    (page.parent / "values.csv").write_text("a,b\n")
+    assert "| a | b |\n|---:|---:|\n<!-- end -->" in with_tables(PAGE, page.parent)
+
+
 @pytest.mark.parametrize("name", ["page.md", "values.csv"])
 def test_a_file_that_is_no_text_is_refused_by_name(name: str, page: Path) -> None:
     (page.parent / name).write_bytes(b"\xff\xfe")
