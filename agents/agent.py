@@ -15,7 +15,7 @@ from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter
-from halidegym.native.checks import check_kind, check_seed
+from halidegym.native.checks import check_kind, check_seed, shown
 
 
 class Agent(ABC):
@@ -100,14 +100,23 @@ class Agent(ABC):
             seed: as for `plan`.
 
         Raises:
-            InvalidParameter: an argument is out of its range, `space` is none, or the agent schedules pipelines only.
+            InvalidParameter: an argument is out of its range, `space` is none, the agent schedules pipelines only, or
+                `search_space`, in an agent of yours, returns no solution.
             SearchExhausted: the space has no acceptable complete state, or the agent's limits leave none.
             OutOfResources: as for `plan`.
         """
         budget = Budget(seconds, evaluations, expansions, measurements)
         if isinstance(space, SchedulingProblem):
             raise InvalidParameter("a SchedulingProblem is no search space; call plan, which searches its schedules")
-        return self.search_space(space, budget, check_seed(seed), None, measure)
+        if measure is not None and not callable(measure):
+            raise InvalidParameter(f"measure={shown(measure)} cannot be called; give a function of a state")
+        solution = self.search_space(space, budget, check_seed(seed), None, measure)
+        if not isinstance(solution, SpaceSolution):
+            raise InvalidParameter(
+                f"{self.name}.search_space returned {shown(solution)}; let it return the SpaceSolution of the best state "
+                "that it has found"
+            )
+        return solution
 
     @abstractmethod
     def search(

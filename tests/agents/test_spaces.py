@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -311,3 +312,22 @@ def test_a_solution_says_in_a_line_what_people_ask_first() -> None:
         f"SpaceSolution(cost={found.cost!r}, evaluations={found.evaluations}, seconds={round(found.seconds, 3)}, "
         f"ended_by='finished', seed=0, agent={found.agent!r})"
     )
+
+
+@dataclass(frozen=True)
+class Forgetful(Greedy):
+    def search_space(self, *_: Any) -> SpaceSolution:
+        return None  # type: ignore[return-value]
+
+
+def test_an_agent_of_ones_own_that_returns_no_solution_is_told_so() -> None:
+    with pytest.raises(
+        InvalidParameter, match=r"Forgetful\.search_space returned None; let it return the SpaceSolution"
+    ):
+        Forgetful().solve(SyntheticTree())
+
+
+@pytest.mark.parametrize("planner", [Greedy(), MCTS(measured=True)], ids=repr)
+def test_a_measure_that_cannot_be_called_is_refused(planner: NativeSearch) -> None:
+    with pytest.raises(InvalidParameter, match="measure=3 cannot be called; give a function of a state"):
+        planner.solve(SyntheticTree(), measure=3)  # type: ignore[arg-type]
