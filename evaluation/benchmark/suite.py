@@ -15,7 +15,7 @@ from halidegym.envs.sources import load_problem
 from halidegym.evaluation.arguments.agent import load_agent
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.native._core import Error, InvalidParameter
-from halidegym.native.checks import MAX_SEED
+from halidegym.native.checks import INT64_MAX, MAX_SEED, shown
 from halidegym.training.settings import Settings, load_settings
 
 SUITES = Path(__file__).parent / "suites"
@@ -36,10 +36,10 @@ class BudgetSettings(Settings):
 
     seconds: float | None = pydantic.Field(default=None, gt=0)
     baseline_seconds: float | None = pydantic.Field(default=None, gt=0)
-    evaluations: int | None = pydantic.Field(default=None, ge=1)
+    evaluations: int | None = pydantic.Field(default=None, ge=1, le=INT64_MAX)
     baseline_evaluations: float | None = pydantic.Field(default=None, gt=0)
-    expansions: int | None = pydantic.Field(default=None, ge=1)
-    measurements: int | None = pydantic.Field(default=None, ge=1)
+    expansions: int | None = pydantic.Field(default=None, ge=1, le=INT64_MAX)
+    measurements: int | None = pydantic.Field(default=None, ge=1, le=INT64_MAX)
 
     @pydantic.model_validator(mode="after")
     def _limits_something(self) -> BudgetSettings:
@@ -249,10 +249,14 @@ def check_names(suite: Suite) -> None:
     be run here; makes the agents.
 
     Raises:
-        InvalidParameter: one is missing.
+        InvalidParameter: one is missing, or a name to show is no text of one line.
         DatabaseError, FormatError: the record of a transform cannot be opened, or is none.
     """
     for name, settings in suite.agents.items():
+        if not name.strip() or not name.isprintable():
+            raise InvalidParameter(
+                f"An agent is called {shown(name)}; give a name of one line, by which tables show it"
+            )
         try:
             load_agent(settings.agent, settings.parameters, settings.preset).check_files()
         except Error as error:
