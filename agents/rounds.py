@@ -199,8 +199,12 @@ class Rounds(Generic[Found]):
         )
 
     def _counts_nothing(self) -> bool:
-        """Return whether the only budget is one of expansions, and the planner does not expand."""
-        return self._budget.is_unlimited_for_rollouts and self.expansions == 0
+        """Return whether no round brings the end nearer: no clock does, and the planner counts nothing of the budget."""
+        limits = (self._budget.evaluations, self._budget.expansions)
+        counts = (self.evaluations, self.expansions)
+        return self._budget.seconds is None and not any(
+            count for limit, count in zip(limits, counts, strict=True) if limit is not None
+        )
 
     def _batch_size(self) -> int:
         *_, measurements = self._left()

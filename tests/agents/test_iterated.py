@@ -268,7 +268,7 @@ def test_iterated_search_is_a_value() -> None:
 class Own(Agent):
     """An agent that is none of the package's."""
 
-    plans: Literal["whole", "without cost", "without candidates", "none"] = "whole"
+    plans: Literal["whole", "without cost", "without candidates", "without counts", "none"] = "whole"
 
     def search(
         self,
@@ -281,6 +281,8 @@ class Own(Agent):
         plan = RandomSearch(num_schedules=1).search(problem, budget, seed, on_progress, timer)
         if self.plans == "none":
             return None  # type: ignore[return-value]
+        if self.plans == "without counts":
+            return replace(plan, evaluations=None, expansions=None)
         return replace(
             plan,
             cost=None if self.plans == "without cost" else plan.cost,
@@ -297,3 +299,12 @@ def test_an_agent_of_ones_own_is_repeated(mm: SchedulingProblem) -> None:
             IteratedSearch(Own(plans)).plan(mm)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="no candidates"):
         IteratedSearch(Adams2019(beam_size=1)).plan(mm)
+
+
+@pytest.mark.parametrize("budget", [{"evaluations": 10}, {"evaluations": 10, "expansions": 10}], ids=str)
+def test_rounds_that_count_nothing_of_the_budget_end(budget: dict[str, int], mm: SchedulingProblem) -> None:
+    timer = threading.Timer(10, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    plan = IteratedSearch(Own("without counts")).plan(mm, **budget)  # type: ignore[arg-type]
+    timer.cancel()
+    assert (len(plan.pass_costs), plan.ended_by) == (1, "budget")
