@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan
@@ -16,6 +16,8 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_kind, check_seed, shown
+
+Result = TypeVar("Result", Plan, SpaceSolution)
 
 
 class Agent(ABC):
@@ -70,11 +72,7 @@ class Agent(ABC):
         check_kind(Timer, timer=timer)
         with self._bar(problem, budget) if progress else nullcontext() as on_progress:
             plan = self.search(problem, budget, seed, on_progress, timer)
-        if not isinstance(plan, Plan):
-            raise InvalidParameter(
-                f"{self.name}.search returned {plan!r}; let it return the Plan of the best schedule that it has found"
-            )
-        return replace(plan, budget=budget)
+        return replace(checked_result(Plan, plan, f"{self.name}.search"), budget=budget)
 
     def solve(
         self,
@@ -111,12 +109,7 @@ class Agent(ABC):
         if measure is not None and not callable(measure):
             raise InvalidParameter(f"measure={shown(measure)} cannot be called; give a function of a state")
         solution = self.search_space(space, budget, check_seed(seed), None, measure)
-        if not isinstance(solution, SpaceSolution):
-            raise InvalidParameter(
-                f"{self.name}.search_space returned {shown(solution)}; let it return the SpaceSolution of the best state "
-                "that it has found"
-            )
-        return solution
+        return checked_result(SpaceSolution, solution, f"{self.name}.search_space")
 
     @abstractmethod
     def search(
@@ -162,6 +155,19 @@ class Agent(ABC):
     def name(self) -> str:
         """Name of the algorithm, without its parameters."""
         return type(self).__name__
+
+
+def checked_result(kind: type[Result], found: object, method: str) -> Result:
+    """Return what a method of an agent, which may be somebody's own, has found, if it is what the method promises.
+
+    Raises:
+        InvalidParameter: it is something else.
+    """
+    if not isinstance(found, kind):
+        raise InvalidParameter(
+            f"{method} returned {shown(found)}; let it return the {kind.__name__} of the best that it has found"
+        )
+    return found
 
 
 def problem_of(problem_or_env: Any) -> SchedulingProblem:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from halidegym.agents.agent import Agent
+from halidegym.agents.agent import Agent, checked_result
 from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress, progress_bar
@@ -101,7 +101,8 @@ class IteratedSearch(Agent):
         with self._searches(budget, timer) as search:
 
             def run_round(index: int, budget: Budget, seed: int, on_progress: OnProgress) -> Plan:
-                return search(self.agent, settings[index % len(settings)], budget, seed, on_progress)
+                plan = search(self.agent, settings[index % len(settings)], budget, seed, on_progress)
+                return checked_result(Plan, plan, f"{self.agent.name}.search")
 
             of_rounds = budget if self.agent.measures else replace(budget, measurements=None)
             rounds: Rounds[Plan] = self._run(run_round, of_rounds, seed, on_progress)
@@ -155,7 +156,8 @@ class IteratedSearch(Agent):
             )
 
         def run_round(_index: int, budget: Budget, seed: int, on_progress: OnProgress) -> SpaceSolution:
-            return self.agent.search_space(space, budget, seed, on_progress, measure)
+            solution = self.agent.search_space(space, budget, seed, on_progress, measure)
+            return checked_result(SpaceSolution, solution, f"{self.agent.name}.search_space")
 
         rounds: Rounds[SpaceSolution] = self._run(run_round, budget, seed, on_progress)
         winner = rounds.cheapest()

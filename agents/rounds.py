@@ -21,7 +21,6 @@ from halidegym.agents.progress import OnProgress
 from halidegym.agents.spaces import SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.native._core import InvalidParameter, OutOfResources
-from halidegym.native.checks import shown
 
 _MAX_CANDIDATES = 32
 _STARTUP_BYTES = 16 << 20
@@ -262,10 +261,6 @@ def merge_candidates(winner: Found, rounds: Sequence[Found]) -> tuple[Candidate,
 
 def _with_cost(found: Found) -> Found:
     """Return what a round found, if rounds can be compared by it; those of somebody's own agent may have anything."""
-    if not isinstance(found, Plan | SpaceSolution):
-        raise InvalidParameter(
-            f"The search of a round returned {shown(found)}; let it return a Plan, or a SpaceSolution"
-        )
     if found.cost is None or not found.candidates:
         raise InvalidParameter(
             f"A round of {found.agent} has {'no candidates' if found.cost is not None else 'no cost'}, and rounds are "

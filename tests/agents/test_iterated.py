@@ -268,7 +268,7 @@ def test_iterated_search_is_a_value() -> None:
 class Own(Agent):
     """An agent that is none of the package's."""
 
-    plans: Literal["whole", "without cost", "without candidates", "without counts", "none"] = "whole"
+    plans: Literal["whole", "without cost", "without candidates", "without counts", "of a space", "none"] = "whole"
 
     def search(
         self,
@@ -281,6 +281,8 @@ class Own(Agent):
         plan = RandomSearch(num_schedules=1).search(problem, budget, seed, on_progress, timer)
         if self.plans == "none":
             return None  # type: ignore[return-value]
+        if self.plans == "of a space":
+            return RandomSearch().solve(SyntheticTree())  # type: ignore[return-value]
         if self.plans == "without counts":
             return replace(plan, evaluations=None, expansions=None)
         return replace(
@@ -294,7 +296,12 @@ def test_an_agent_of_ones_own_is_repeated(mm: SchedulingProblem) -> None:
     plan = IteratedSearch(Own(), rounds=5).plan(mm, seed=1)
     assert len(plan.pass_costs) == 5
     assert plan.cost == min(plan.pass_costs) < max(plan.pass_costs)
-    for plans, message in (("without cost", "no cost"), ("without candidates", "no candidates"), ("none", "returned")):
+    for plans, message in (
+        ("without cost", "no cost"),
+        ("without candidates", "no candidates"),
+        ("none", "returned"),
+        ("of a space", r"Own\.search returned SpaceSolution\(.*; let it return the Plan"),
+    ):
         with pytest.raises(InvalidParameter, match=message):
             IteratedSearch(Own(plans)).plan(mm)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="no candidates"):
