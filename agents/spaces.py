@@ -20,6 +20,9 @@ class SearchSpace(Protocol):
     Planners are slower on a Python object than on a space in C++, and find the same; but the same seed draws other random
     schedules in C++, where they are drawn without listing all decisions.
 
+    Complete states may differ in depth. But a pass of `BeamSearch` ends, as Adams et al. have it, with the first complete
+    state that the beam comes to: a cheaper one that takes more decisions is then not looked for, however wide the beam is.
+
     More methods are optional. Planners look for exactly these names, and nobody notices if one is misspelt:
 
     - ``hash(state, depth) -> int``: a structural hash that looks `depth` levels deep, for the passes of `BeamSearch`; equal
