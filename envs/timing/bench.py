@@ -17,7 +17,7 @@ from pathlib import Path
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.files import ScratchFolder
 from halidegym.envs.schedules.schedule_like import ScheduleLike
-from halidegym.envs.timing.compiler import CompilationError, Compiler, CompileTimes
+from halidegym.envs.timing.compiler import CannotCompile, CompilationError, Compiler, CompileTimes
 from halidegym.envs.timing.kernel import KernelFailed
 from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.machine import compiling
@@ -112,6 +112,9 @@ class Bench:
             schedules: of it.
             timeout_s: seconds after which the compilation of one is given up.
             deadlines: on the clock of `time.perf_counter`, at which each is given up as well; empty for none.
+
+        Raises:
+            CannotCompile: this machine compiles none of them as it is.
         """
         libraries = [self.new_directory() / "kernel.so" for _ in schedules]
         deadlines = deadlines or [math.inf] * len(schedules)
@@ -143,6 +146,8 @@ class Bench:
                     compile_ = functools.partial(self._store.compile, self.compiler)
                 times = compile_(problem, schedule, library, timeout_s=min(timeout_s, deadline - begin))
                 return Kernel(library, times)
+            except CannotCompile:
+                raise
             except CompilationError as error:
                 failed = KernelFailed.of(error.finished)
                 is_refused = failed.outcome == "run_error"

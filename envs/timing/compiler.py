@@ -20,6 +20,7 @@ from halidegym.envs.processes.files import ScratchFolder, cache_directory
 from halidegym.envs.processes.isolated import KeptProcess
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.compile_worker import KernelRequest, Reply, RuntimeRequest, carry_out
+from halidegym.native._core import Error
 
 DEFAULT_MEMORY_BYTES = 8 << 30
 """Address space that a compiling process may have."""
@@ -42,6 +43,13 @@ class CompilationError(Exception):
         super().__init__(finished.error)
         self.finished = finished
         self.would_repeat = would_repeat
+
+
+class CannotCompile(CompilationError, Error):  # noqa: N818 - says what happened
+    """This machine compiles no schedule as it is: it has no linker, or no space left. It says nothing of the schedule."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(Finished("error", words))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,7 +135,8 @@ class Compiler:
             timeout_s: seconds after which the compilation is given up.
 
         Raises:
-            CompilationError: Halide refused the schedule, crashed or took too long, or no linker is installed.
+            CompilationError: Halide refused the schedule, crashed or took too long.
+            CannotCompile: no linker is installed, or there is no space left.
         """
         object_path = library.with_suffix(".o")
         begin = time.perf_counter()
@@ -181,19 +190,22 @@ def _space_in(folder: Path, variable: str) -> Iterator[None]:
     """Name a full disk as the reason for what failed: who cannot write cannot leave last words either."""
     try:
         yield
-    except CompilationError as error:
+    except CompilationError:
         if shutil.disk_usage(folder).free >= _LEAST_FREE_BYTES:
             raise
-        words = f"there is no space left in {folder}; make some, or name a folder on another disk in {variable}"
-        raise CompilationError(dataclasses.replace(error.finished, outcome="error", last_words=words)) from None
+        raise CannotCompile(
+            f"A schedule cannot be compiled: there is no space left in {folder}; make some, or name a folder on another "
+            f"disk in {variable}"
+        ) from None
 
 
 def _link(object_path: Path, library: Path) -> None:
     # The linker itself takes a fifth of the time that it takes through a compiler driver.
-    finished = Finished("error", "no linker found; install binutils or a C++ compiler")
-    for linker in ("ld", "c++", "g++", "clang++"):
-        if shutil.which(linker):
-            finished = run_process([linker, "-shared", object_path, "-o", library], timeout_s=60.0)
-            if finished.outcome == "ok":
-                return
+    linkers = list(filter(shutil.which, ("ld", "c++", "g++", "clang++")))
+    if not linkers:
+        raise CannotCompile("A schedule cannot be compiled: no linker found; install binutils or a C++ compiler")
+    for linker in linkers:
+        finished = run_process([linker, "-shared", object_path, "-o", library], timeout_s=60.0)
+        if finished.outcome == "ok":
+            return
     raise CompilationError(finished)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib.util
 import os
@@ -26,6 +27,7 @@ from halidegym.envs.timing.database import TimingDatabase
 from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.one_off import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.native import _core
 from processes_for_tests import all_end, descendants_of
 from schedules_for_tests import random_schedule, refused_schedule
@@ -297,6 +299,28 @@ def test_a_full_disk_is_named_as_the_reason(problem: SchedulingProblem, monkeypa
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1 << 30, 1 << 30, 0))
     with Compiler() as compiler, pytest.raises(CompilationError, match=r"no space left in /proc; .* TMPDIR"):
         compiler.compile(problem, TrustedSchedule(problem), Path("/proc/kernel.so"))
+
+
+@pytest.mark.parametrize(
+    ("missing", "reason"),
+    [
+        (("which", lambda _: None), "no linker found; install binutils or a C\\+\\+ compiler$"),
+        (("disk_usage", lambda _: shutil._ntuple_diskusage(1 << 30, 1 << 30, 0)), "no space left"),
+    ],
+)
+def test_what_this_machine_lacks_is_an_error_and_not_recorded_of_a_schedule(
+    problem: SchedulingProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: Any, reason: str
+) -> None:
+    settings = dataclasses.replace(QUICK, verify=False)
+    schedule = refused_schedule(problem) if "space" in reason else None  # with no space, a compiler fails anyhow
+    with Compiler() as compiler:
+        compiler.runtime_library(problem.target)
+    with contextlib.closing(RecordingTimer(tmp_path / "timings.db", settings)) as timer:
+        with monkeypatch.context() as patched:
+            patched.setattr(shutil, *missing)
+            with pytest.raises(_core.Error, match=reason):
+                timer.time(problem, schedule)
+        assert timer.time(problem, schedule).outcome == ("ok" if schedule is None else "compile_error")
 
 
 def test_last_words_of_a_crash() -> None:
