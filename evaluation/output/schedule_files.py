@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,7 +47,8 @@ def how_to_call(path: Path, function: str) -> str:
     """What to do with the file, in a line."""
     if is_module(path):
         return f"from {path.stem} import {function}; {function}(pipeline)"
-    return f'#include "{path.name}", and {function}(get_pipeline()) at the end of generate()'
+    name = os.fsencode(path.name).decode(errors="replace")  # sources are UTF-8, whatever names of files are here
+    return f'#include "{name}", and {function}(get_pipeline()) at the end of generate()'
 
 
 def _about(schedule: Schedule) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -221,6 +222,14 @@ def test_a_schedule_is_printed_where_its_file_cannot_be_written(folder: Path) ->
     assert result.exit_code == 2 and "The schedule is printed, and /proc/blur.h cannot be written" in result.stderr
     assert "inline void schedule_my_blur(Halide::Pipeline pipeline)" in result.stdout
     assert (folder / "plan.json").is_file()
+
+
+def test_a_header_may_have_a_name_that_is_no_text(folder: Path) -> None:
+    """Such as one of Latin-1, or any beyond ASCII in a locale that has no more."""
+    for name, written in ((b"\xfc.h", "\ufffd.h"), ("\u00fc.h".encode(), "\u00fc.h")):
+        result = schedule("-o", os.fsdecode(name))
+        assert result.exit_code == 0, result.output
+        assert f'#include "{written}", and' in (folder / os.fsdecode(name)).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
