@@ -36,7 +36,7 @@ from halidegym.evaluation.commands.transform import transform
 from halidegym.evaluation.commands.validate import validate_command
 from halidegym.native._core import Error
 
-# What to do about errors that name no file.
+# What to do about errors that name no file, or that are of none.
 _REMEDIES = {
     errno.ENOSPC: "Make room, and run the same command again",  # who writes to an open file is not told which
     errno.EDQUOT: "Make room, and run the same command again",
@@ -54,7 +54,8 @@ class _Main(click.Group):
         except Error as error:
             raise Failure(str(error)) from error
         except OSError as error:
-            if error.filename is not None:
+            # Which file is one too many is chance.
+            if error.filename is not None and error.errno != errno.EMFILE:
                 raise Failure(f"{os.fsdecode(error.filename)}: {error.strerror}") from error
             if error.errno in _REMEDIES:
                 raise Failure(f"{error.strerror}. {_REMEDIES[error.errno]}.") from error
