@@ -108,8 +108,9 @@ def find_schedule(problem: SchedulingProblem, name: str, *, seconds: float | Non
     elif Path(name).is_file():
         return _saved(problem, Path(name))
     else:
+        why = "it is no plain file" if Path(name).exists() else "there is no such file"
         raise InvalidParameter(
-            f"{name!r} is no schedule: there is no such file; give one of {', '.join(_AGENTS)}, root, unscheduled; or the "
+            f"{name!r} is no schedule: {why}; give one of {', '.join(_AGENTS)}, root, unscheduled; or the "
             "file of a plan, or file.py:function"
         )
     return Contender(name, plan.schedule, plan.cost)

@@ -38,6 +38,8 @@ def explore(plan: Path, output: Path | None, pipeline: str | None, weights: str 
     page = output or plan.with_suffix(".html")
     if page == plan:
         raise Failure(f"The page of {plan} would be written over the plan; give another file: --output FILE")
+    if not plan.is_file():
+        raise Failure(f"{plan} is no plain file, such as a pipe, and plans are read twice; give a file")
     recorded = recorded_fingerprint(plan)
     if pipeline is None and not pipelines.is_name(recorded.problem):
         name = recorded.problem.partition("(")[0]  # without its options

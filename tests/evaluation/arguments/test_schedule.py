@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,13 @@ def test_what_is_no_schedule_is_told_what_is_one() -> None:
     for name in ", ".join(names[:-2]).split(", "):
         assert name in str(refused.value)
     assert "plan" in str(refused.value) and "file.py:function" in str(refused.value)
+
+
+def test_what_is_there_and_no_plain_file_is_not_called_missing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(InvalidParameter, match="is no schedule: it is no plain file"):
+            find_schedule(toys.problem("toy_blur"), str(path))
 
 
 def test_ctrl_c_in_a_search_ends_more_than_the_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -266,3 +266,9 @@ def test_a_page_that_cannot_be_written_is_refused(tmp_path: Path, plan: Plan) ->
     (tmp_path / "plan.json").write_text(json.dumps(document))
     result = explore(tmp_path / "plan.json")
     assert result.exit_code == 2 and "--weights" in result.output
+
+
+def test_a_plan_from_a_pipe_is_refused_as_such(tmp_path: Path) -> None:
+    """It is read twice, and was empty the second time."""
+    result = explore("/dev/null", "-o", tmp_path / "page.html")
+    assert result.exit_code == 2 and "/dev/null is no plain file" in result.stderr
