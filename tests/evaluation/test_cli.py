@@ -189,42 +189,6 @@ def test_the_schedule_is_printed_even_if_saving_fails(tmp_path: Path, monkeypatc
     assert "No space left on device" in result.stderr
 
 
-def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(Greedy, "plan", full)
-    result = halidegym("schedule", f"{PIPELINES}:mm", "--agent", "greedy")
-    assert result.exit_code == 2
-    assert result.stderr == "Error: No space left on device. Make room, and run the same command again.\n"
-
-
-def test_too_few_open_files_are_told_with_a_remedy_whichever_file_is_one_too_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for named in ((), (".",)):
-
-        def one_too_many(*_: object, named: tuple[str, ...] = named, **__: object) -> None:
-            raise OSError(errno.EMFILE, "Too many open files", *named)
-
-        monkeypatch.setattr(Greedy, "plan", one_too_many)
-        result = halidegym("schedule", f"{PIPELINES}:mm", "--agent", "greedy")
-        assert result.exit_code == 2
-        assert result.stderr.startswith("Error: Too many open files. Allow this process more of them")
-
-
-def test_a_folder_that_was_removed_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-    result = halidegym("schedule", "toy_blur", "--agent", "greedy", "-o", "blur.h")
-    assert (result.exit_code, result.stderr) == (
-        2,
-        "Error: No such file or directory. The folder that you are in was removed: change to one that exists.\n",
-    )
-
-
 def test_schedule_tells_of_inputs_that_are_too_small(tmp_path: Path) -> None:
     (tmp_path / "small.py").write_text(
         "import halide as hl\n"
