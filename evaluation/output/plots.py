@@ -13,6 +13,8 @@ from halidegym.native.files import write_atomically
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_LONGEST_LABEL = 64  # characters
+
 
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure.
@@ -44,7 +46,13 @@ def check_plot_file(path: Path) -> None:
 
 
 def plain_label(name: str) -> str:
-    """A name as the label that shows it: dollars begin no formula, and an underscore does not hide it from the legend."""
+    """A name as the label that shows it: dollars begin no formula, and an underscore does not hide it from the legend.
+
+    Of a long one, such as a path, the middle is left out: it would take the room of the plot itself.
+    """
+    if len(name) > _LONGEST_LABEL:
+        half = _LONGEST_LABEL // 2
+        name = f"{name[: half - 1]}…{name[-half:]}"
     return (" " if name.startswith("_") else "") + name.replace("$", r"\$")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import pipelines_for_tests
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite
 from halidegym.envs.timing.measurements import milliseconds
 from halidegym.evaluation.benchmark.report import statistics
@@ -150,6 +151,19 @@ def test_plots_show_names_as_they_are(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.exception
     bars = (run / "report" / "plots" / "1-cost-bars.svg").read_text(encoding="utf-8")
     assert all(f">{name}</text>" in bars for name in (names[0], f" {names[1]}", names[2]))
+
+
+def test_long_names_leave_room_for_the_plot(tmp_path: Path) -> None:
+    """A warning would tell that there is none."""
+    folder = tmp_path / ("folder" * 15)
+    folder.mkdir()
+    file = shutil.copy(pipelines_for_tests.__file__, folder)
+    changes = {"pipelines": [f"{file}:triangular"], "budgets": [{"evaluations": 20}]}
+    run = run_suite(tmp_path, baseline="random", agents={"random": "RandomSearch"}, **changes)
+    result = halidegym("report", run)
+    assert result.exit_code == 0, result.exception
+    bars = (run / "report" / "plots" / "1-cost-bars.svg").read_text(encoding="utf-8")
+    assert "…" in bars and ".py:triangular</text>" in bars
 
 
 def test_a_run_that_has_not_ended_is_reported_as_far_as_it_is(run: Path, tmp_path: Path) -> None:
