@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -51,7 +52,8 @@ def test_a_fork_records_although_another_thread_did_when_it_was_made(tmp_path: P
     assert ends == [0] * forks
     assert len(database) == len(added) + forks
     database.close()
-    assert sqlite3.connect(database.path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    with contextlib.closing(sqlite3.connect(database.path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def _forked(database: TimingDatabase, number: int) -> int:
