@@ -40,7 +40,7 @@ class SeededVector(Specified, VectorEnv[ObservationT, ArrayLike, NDArray[Any]], 
         self.action_space = batch_space(single.action_space, num_envs)
         self._generators = Generators(num_envs, group_size)
         self._has_begun = False
-        self._is_over = np.zeros(num_envs, np.bool_)
+        self._is_over: NDArray[np.bool_] = np.zeros(num_envs, np.bool_)
         self._everyone = np.ones(num_envs, np.bool_)
 
     def __reduce__(self) -> NoReturn:

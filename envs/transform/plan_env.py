@@ -181,7 +181,7 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
         self._view = self.task.view
         self._index = 0
         self._state = self.space.root()
-        self._mask = np.zeros(len(self.actions), np.int8)
+        self._mask: NDArray[np.int8] = np.zeros(len(self.actions), np.int8)
         self._has_begun = False
 
     def reset(

@@ -121,7 +121,8 @@ def relative_costs(rows: Rows, problem: TaughtProblem) -> NDArray[np.float32]:
     """What is decided so far costs, in each of the states replayed, relative to greedy search's schedule."""
     # The cost of a state is that of the child that was taken to come there, but for decisions that leave no choice.
     taken = rows["costs"][rows["offsets"][:-1] + rows["taken"]]
-    return (np.concatenate([[0.0], taken[:-1]])[: len(taken)] / problem.greedy_cost).astype(np.float32)
+    costs: NDArray[np.float64] = np.concatenate([[0.0], taken[:-1]])[: len(taken)]
+    return (costs / problem.greedy_cost).astype(np.float32)
 
 
 def _depths(plan: TaughtPlan, decided: NDArray[np.float32]) -> NDArray[np.int64]:

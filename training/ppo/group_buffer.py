@@ -43,7 +43,7 @@ class GroupBuffer(MaskableDictRolloutBuffer):
 
 def group_advantages(
     rewards: NDArray[np.float32], is_over: NDArray[np.bool_], group_size: int
-) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Rewards less the mean of the others in the group, and where there are others; all by episode and environment."""
     groups = len(rewards), -1, group_size
     counted = np.where(is_over, rewards, 0).reshape(groups)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,7 +184,7 @@ def _tracks(
     return tracks
 
 
-def _at(grid: NDArray[np.float64], places: Sequence[float], values: Sequence[float]) -> list[float]:
+def _at(grid: NDArray[np.floating[Any]], places: Sequence[float], values: Sequence[float]) -> list[float]:
     """A function of steps, not a number before the first."""
     found = np.searchsorted(places, grid * (1 + 1e-12), side="right") - 1
     return [values[index] if index >= 0 else float("nan") for index in found]
