@@ -131,6 +131,11 @@ CASES: dict[str, Callable[[SchedulingProblem], object]] = {
 }
 
 
+def use_database(use: Callable[[TimingDatabase], object]) -> None:
+    with TimingDatabase("timings.db") as database:
+        use(database)
+
+
 PATHS: dict[str, Callable[[SchedulingProblem, Any], object]] = {
     "save problem": lambda problem, path: problem.save(path),
     "load problem": lambda _, path: SchedulingProblem.load(path),
@@ -141,8 +146,8 @@ PATHS: dict[str, Callable[[SchedulingProblem, Any], object]] = {
     "load policy": lambda _, path: load_policy_file(path),
     "save weights": lambda _, path: save_weights(builtin_weights(), path),
     "load weights": lambda _, path: load_weights(path),
-    "export": lambda _, path: TimingDatabase("timings.db").export(path),
-    "import": lambda _, path: TimingDatabase("timings.db").import_(path),
+    "export": lambda _, path: use_database(lambda database: database.export(path)),
+    "import": lambda _, path: use_database(lambda database: database.import_(path)),
     "load collection": lambda _, path: MeasuredCollection.load(path),
 }
 
