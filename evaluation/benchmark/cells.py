@@ -27,6 +27,14 @@ from halidegym.native.fields import checked_fields
 from halidegym.native.files import write_atomically
 
 _KIND, _VERSION = "halidegym cell", 1
+_LONGEST_FILE_NAME = 255  # bytes, of Linux's file systems
+
+
+def readable_file_name(what: str, digest: str) -> str:
+    """Name of a file about something, for people to read; the digest tells it from others. Of a long one the end is kept."""
+    ending = f"-{digest}.json"
+    readable = re.sub(r"[^\w.-]+", "_", what).encode()
+    return readable[-(_LONGEST_FILE_NAME - len(ending)) :].decode(errors="ignore") + ending
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ class Cell:
     def file_name(self) -> str:
         """Of its result: for people to read, and another one for each cell."""
         digest = hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
-        return re.sub(r"[^\w.-]+", "_", f"{self.pipeline}-{self.agent}-{self.seed}") + f"-{digest}.json"
+        return readable_file_name(f"{self.pipeline}-{self.agent}-{self.seed}", digest)
 
     @property
     def label(self) -> str:

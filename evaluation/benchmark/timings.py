@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
-from halidegym.evaluation.benchmark.cells import CellResult
+from halidegym.evaluation.benchmark.cells import CellResult, readable_file_name
 from halidegym.evaluation.benchmark.problems import kind_of
 from halidegym.evaluation.benchmark.run import TIMINGS, Run
 from halidegym.evaluation.benchmark.suite import Suite
@@ -120,4 +119,4 @@ def timed_seeds(suite: Suite) -> list[int]:
 def timings_file(pipeline: str) -> str:
     """Name of the file of a pipeline's timings: for people to read, and another one for each."""
     digest = hashlib.sha256(pipeline.encode()).hexdigest()[:8]
-    return re.sub(r"[^\w.-]+", "_", pipeline) + f"-{digest}.json"
+    return readable_file_name(pipeline, digest)

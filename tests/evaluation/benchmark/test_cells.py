@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pipelines_for_tests
 from benchmarks_for_tests import SUITE, cell_files, halidegym, run_suite
+from halidegym.evaluation.benchmark.timings import timings_file
 
 AGENT = """
 from dataclasses import dataclass, replace
@@ -100,3 +103,17 @@ def test_budgets_in_units_of_the_baseline_follow_it(tmp_path: Path) -> None:
     again = halidegym(*command).output
     assert ("2/3 " in again, "3/3 " in again) == (False, True)
     assert {name: file["budget"] for name, file in cell_files(run).items()} == before
+
+
+def test_cells_and_timings_of_long_names_have_files(tmp_path: Path) -> None:
+    folder = tmp_path / ("ü" * 120)
+    folder.mkdir()
+    pipeline = f"{shutil.copy(pipelines_for_tests.__file__, folder)}:triangular"
+    agents = {name: {"agent": "RandomSearch"} for name in ("long" * 30 + "a", "long" * 30 + "b")}
+    run = run_suite(
+        tmp_path, pipelines=[pipeline], agents=agents, baseline=next(iter(agents)), budgets=[{"evaluations": 5}]
+    )
+    files = cell_files(run)
+    assert len(files) == 2 and all(len(name.encode()) <= 255 and re.search("long[ab]-0-", name) for name in files)
+    names = {timings_file(pipeline * 2), timings_file(f"other {pipeline * 2}")}
+    assert len(names) == 2 and all(len(name.encode()) <= 255 for name in names)
