@@ -21,11 +21,11 @@ except ModuleNotFoundError as error:
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.native._core import InvalidParameter
-from halidegym.native.checks import check_given, shown
+from halidegym.native.checks import check_given, check_kind, shown
 from halidegym.training.divergence import check_finite
 from halidegym.training.networks.export import network_from
 from halidegym.training.networks.network import PolicyNetwork
-from halidegym.training.networks.padded import Unpadded, pad, unpad
+from halidegym.training.networks.padded import KEYS, Unpadded, pad, unpad
 
 Masks: TypeAlias = NDArray[np.bool_] | Tensor | None
 
@@ -78,9 +78,10 @@ class PointerPolicy(MaskableActorCriticPolicy):
         """See the class.
 
         Raises:
-            InvalidParameter: the observations lack what the network reads.
+            InvalidParameter: the observations lack what the network reads, or `network` is no configuration.
         """
         check_keys(observation_space, "PointerPolicy", reads_children)
+        check_kind(NetworkConfig, network=network)
         self.network_config = network or NetworkConfig()
         self.reads_children = reads_children
         self._num_actions = int(action_space.n)
@@ -194,6 +195,14 @@ def check_keys(space: spaces.Dict, policy: str, reads_children: bool = False) ->
         raise InvalidParameter(
             f"{policy} reads observations of HalideSchedule-v0; the environment's are {shown(space)}"
         )
+    for key in KEYS:
+        if key not in space.spaces:
+            raise InvalidParameter(f"{policy} reads {key}, which the observations lack: leave out what filters them")
+        if len(space[key].shape or ()) != 1:
+            raise InvalidParameter(
+                f"{policy} reads one row of {key}, which is {shown(space[key])} here: leave out what stacks or reshapes "
+                "observations"
+            )
     if reads_children and "decision_features" not in space.spaces:
         raise InvalidParameter(
             "reads_children=True: the observations have no decision_features; make the environment with "

@@ -21,6 +21,7 @@ except ModuleNotFoundError as error:
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.agents.learned.policy_file import PolicyFile
 from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import check_kind
 from halidegym.training.adapters.sb3_policy import ILLEGAL, check_config, check_keys
 from halidegym.training.networks.batches import Decisions, Problems, States
 from halidegym.training.networks.export import network_from
@@ -79,11 +80,13 @@ class PointerQPolicy(DQNPolicy):
         """See the class.
 
         Raises:
-            InvalidParameter: the observations lack what the network reads, or it is made by another algorithm than DQN.
+            InvalidParameter: the observations lack what the network reads, it is made by another algorithm than DQN, or
+                `network` is no configuration.
         """
         if "use_sde" in others:
             raise InvalidParameter("PointerQPolicy rates decisions for DQN; give PPO and A2C a PointerPolicy")
         check_keys(observation_space, "PointerQPolicy")
+        check_kind(NetworkConfig, network=network)
         self.network_config = network or NetworkConfig()
         super().__init__(observation_space, action_space, lr_schedule, **others)
 

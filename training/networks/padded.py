@@ -31,6 +31,12 @@ _HEAD = 11
 _TAIL = descriptor_size(0) - _HEAD
 #: Of what does not change during an episode, and tells problems apart.
 _OF_PROBLEM = ("algorithm_features", "stage_features", "stage_mask", "edges", "edge_features")
+#: What is read of observations, one row of each; `decision_features`, too, if children are.
+KEYS = (
+    *_OF_PROBLEM,
+    *("scheduled", "stage_costs", "deciding", "places", "phase", "decided"),
+    *("decisions", "decision_stage", "action_mask"),
+)
 
 
 class Unpadded(NamedTuple):

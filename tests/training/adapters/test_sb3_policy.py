@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
+from gymnasium.wrappers import FilterObservation, FrameStackObservation
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
@@ -174,6 +175,26 @@ def test_what_does_not_fit_is_refused() -> None:
         policy_file(policy_of(env, random_network()))  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match=r"network=file\.config"):
         policy_of(env, random_network()).start_from(policy_file(random_network(NetworkConfig(width=32))))
+
+
+@pytest.mark.parametrize("policy", [PointerPolicy, PointerQPolicy])
+def test_observations_that_wrappers_have_changed_are_refused(policy: type[PointerPolicy | PointerQPolicy]) -> None:
+    env = make("toy_blur")
+    for key in env.observation_space.keys() - {"schedule_features"}:
+        rest = FilterObservation(env, [other for other in env.observation_space if other != key])
+        with pytest.raises(InvalidParameter, match=policy.__name__):
+            policy(rest.observation_space, env.action_space, lambda _: 1e-3)
+    with pytest.raises(InvalidParameter, match="stacks or reshapes"):
+        policy(FrameStackObservation(env, 2).observation_space, env.action_space, lambda _: 1e-3)
+    what_is_read = FilterObservation(env, [key for key in env.observation_space if key != "schedule_features"])
+    policy(what_is_read.observation_space, env.action_space, lambda _: 1e-3)
+
+
+@pytest.mark.parametrize("policy", [PointerPolicy, PointerQPolicy])
+def test_a_network_that_is_no_configuration_is_refused(policy: type[PointerPolicy | PointerQPolicy]) -> None:
+    env = make("toy_blur")
+    with pytest.raises(InvalidParameter, match=r"network=.* is a dict; give a NetworkConfig"):
+        policy(env.observation_space, env.action_space, lambda _: 1e-3, network={"width": 32})  # type: ignore[arg-type]
 
 
 def test_the_policy_of_another_algorithm_is_refused() -> None:
