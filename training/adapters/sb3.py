@@ -22,8 +22,15 @@ except ModuleNotFoundError as error:
         "This adapter needs stable-baselines3, which is not installed: pip install halidegym[train]", name=error.name
     ) from error
 
-# What stable-baselines3 asks of each environment, and the vector knows of all.
-_ATTRIBUTES = {"problem": "problems", "prepared_problem": "prepared_problems", "state": "states"}
+# What stable-baselines3 asks of each environment: the vector's values of all, and what the vector calls those of any one.
+_OF_EACH = {
+    "problem": "problems",
+    "prepared_problem": "prepared_problems",
+    "state": "states",
+    "np_random": "np_random",
+    "np_random_seed": "np_random_seed",
+}
+_OF_ANY = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
 # What is told of the episode that has ended; the last one by Gymnasium's RecordEpisodeStatistics around the vector.
 _FINAL = ("final_obs", "final_info", "episode")
 
@@ -110,18 +117,18 @@ class ScheduleVecEnv(VecEnv):
 
     def has_attr(self, attr_name: str) -> bool:
         """Whether `get_attr` knows the name."""
-        return hasattr(self.native, _ATTRIBUTES.get(attr_name, attr_name))
+        return hasattr(self.native, _OF_EACH.get(attr_name, attr_name))
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """An attribute of environments: their problem or state, or what is the same for all.
+        """An attribute of environments: their problem, state or generator, or what is the same for all.
 
         Raises:
             AttributeError: there is none.
         """
-        if attr_name in _ATTRIBUTES:
-            values = getattr(self.native, _ATTRIBUTES[attr_name])
+        if attr_name in _OF_EACH:
+            values = getattr(self.native, _OF_EACH[attr_name])
             return [values[index] for index in self._chosen(indices)]
-        return [getattr(self.native, attr_name)] * len(self._chosen(indices))
+        return [getattr(self.native, _OF_ANY.get(attr_name, attr_name))] * len(self._chosen(indices))
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Set an attribute, such as `reward`, for all environments at once.

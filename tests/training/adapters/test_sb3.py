@@ -113,6 +113,17 @@ def test_attributes_and_methods() -> None:
     envs.close()
 
 
+def test_what_each_environment_has_is_that_of_a_single_one() -> None:
+    ours, theirs = make(), DummyVecEnv([lambda: HalideSchedule("toy_diamond", max_decisions=64)] * COUNT)
+    for name in ("observation_space", "action_space"):
+        assert ours.get_attr(name) == theirs.get_attr(name)
+    ours.seed(5), theirs.seed(5)
+    ours.reset(), theirs.reset()
+    assert ours.get_attr("np_random_seed", [2, 0]) == theirs.get_attr("np_random_seed", [2, 0]) == [7, 5]
+    drawn = [[generator.random() for generator in envs.get_attr("np_random")] for envs in (ours, theirs)]
+    assert drawn[0] == drawn[1]
+
+
 @pytest.mark.parametrize("arguments", [{"autoreset_mode": "NextStep"}, {"autoreset_mode": "SameStep", "copy": False}])
 def test_other_modes_are_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(_core.InvalidParameter, match=r'autoreset_mode="SameStep", copy=True'):
