@@ -53,11 +53,12 @@ class PortableSpec(EnvSpec):
             InvalidParameter: an argument has no such form, such as a cost model's `weights` that are not a path, or `costs`.
             UnsupportedPipeline: a region of a pipeline has bounds that only Halide can evaluate.
         """
-        for wrapper in self.additional_wrappers:
-            for name, value in (wrapper.kwargs or {}).items():
-                _json_form(f"{name} of {wrapper.name}", value)
         plain = copy.copy(self)
-        plain.kwargs = {name: _json_form(name, value) for name, value in self.kwargs.items()}
+        plain.kwargs = _json_forms(self.kwargs)
+        plain.additional_wrappers = tuple(
+            dataclasses.replace(wrapper, kwargs=wrapper.kwargs and _json_forms(wrapper.kwargs, f" of {wrapper.name}"))
+            for wrapper in self.additional_wrappers
+        )
         return EnvSpec.to_json(plain)
 
 
@@ -94,6 +95,10 @@ def saved_problem(source: Mapping[str, str]) -> SchedulingProblem:
             "Take one out of what env.spec.to_json() wrote"
         ) from error
     return SchedulingProblem.from_bytes(data)
+
+
+def _json_forms(kwargs: Mapping[str, Any], whose: str = "") -> dict[str, Any]:
+    return {name: _json_form(f"{name}{whose}", value) for name, value in kwargs.items()}
 
 
 def _json_form(name: str, value: Any) -> Any:

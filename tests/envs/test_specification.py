@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers import ClipReward, RescaleObservation
 
 import pipelines_for_tests
 from episodes_for_tests import TARGET, digest, make
@@ -99,6 +100,16 @@ def test_wrappers_are_made_again() -> None:
 def test_numbers_and_arrays_of_numpy_are_carried_through_json(name: str, arguments: dict[str, Any]) -> None:
     spec = gym.make(name, **arguments).spec
     assert through_json(spec).make().observation_space == spec.make().observation_space
+
+
+def test_numpy_in_arguments_of_wrappers_is_carried_through_json() -> None:
+    env = ClipReward(gym.make("SyntheticTree-v0"), np.float32(-1.5), np.int64(1))
+    before = repr(env.spec)
+    again = through_json(env.spec).make()
+    assert repr(env.spec) == before
+    assert [wrapper.kwargs for wrapper in again.spec.additional_wrappers] == [{"min_reward": -1.5, "max_reward": 1}]
+    rescaled = RescaleObservation(env, np.zeros(6, np.float32), np.ones(6, np.float32))
+    assert through_json(rescaled.spec).additional_wrappers[1].kwargs == {"min_obs": [0.0] * 6, "max_obs": [1.0] * 6}
 
 
 @pytest.mark.parametrize("carry", [copy.deepcopy, through_pickle, through_json])
