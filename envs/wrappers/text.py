@@ -40,7 +40,8 @@ class TextObservation(gym.Wrapper[str, np.int64, Any, np.int64], gym.utils.Recor
     `info["evaluations"]` counts them from then on.
 
     Equal states of equal pipelines have equal texts: Funcs that Halide tells apart by suffixes, which depend on what the
-    process built before, have suffixes of their own here, and may have others in the source of the schedule.
+    process built before, have suffixes of their own here, and may have others in the source of the schedule. Characters of
+    names beyond ASCII are escaped, as in Python.
 
     A state can have a thousand legal decisions. `max_decisions` of `HalideSchedule` limits how many are shown.
 
@@ -100,7 +101,7 @@ class TextObservation(gym.Wrapper[str, np.int64, Any, np.int64], gym.utils.Recor
     def _text(self, costs: NDArray[np.float64] | None = None) -> str:
         prepared, state = self._schedule.prepared_problem, self._schedule.state
         text = "\n".join(_lines(prepared, state, self._schedule.decision_indices(), costs)) + "\n"
-        return _with_names(steady_names([node.name for node in prepared.problem.native.nodes]), text)
+        return _printable(_with_names(steady_names([node.name for node in prepared.problem.native.nodes]), text))
 
 
 def steady_names(names: Sequence[str]) -> dict[str, str]:
@@ -121,6 +122,11 @@ def steady_names(names: Sequence[str]) -> dict[str, str]:
 def _with_names(names: Mapping[str, str], text: str) -> str:
     changed = [re.escape(old) for old, new in names.items() if old != new]
     return re.sub(rf"(?<![\w$])(?:{'|'.join(changed)})(?![\w$])", lambda m: names[m[0]], text) if changed else text
+
+
+def _printable(text: str) -> str:
+    """The text with escapes for the characters that are not in the observation space."""
+    return re.sub(r"[^\t-\r -~]", lambda m: m[0].encode("unicode_escape").decode(), text)
 
 
 def _lines(

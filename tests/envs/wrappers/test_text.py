@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import gymnasium as gym
+import halide as hl
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
@@ -71,6 +72,22 @@ def test_equal_pipelines_have_equal_texts_whatever_was_built_before(pipeline: st
             text, _, terminated, *_ = env.step(np.int64(1))
             texts[-1].append(text)
     assert texts[0] == texts[1]
+
+
+def test_names_beyond_ascii_are_escaped_as_the_space_is_of_printable_characters() -> None:
+    x, width = hl.Var("x"), hl.Var("größe")
+    blur, source = hl.Func("unschärfe"), hl.Func("模糊")
+    source[x, width] = hl.f32(x + width)
+    blur[x, width] = source[x, width] + source[x + 1, width]
+    blur.set_estimates([hl.Range(0, 256), hl.Range(0, 256)])
+    env = TextObservation(gym.make("HalideSchedule-v0", pipeline=blur, target=TARGET, parallelism=4, max_decisions=16))
+    text, info = env.reset(seed=0)
+    terminated = False
+    while not terminated:
+        assert text in env.observation_space and env.with_costs() in env.observation_space
+        text, _, terminated, _, info = env.step(info["action_mask"].argmax())
+    assert text in env.observation_space
+    assert r"unsch\xe4rfe" in text and r"gr\xf6\xdfe" in text
 
 
 def test_names_are_counted_in_the_order_of_the_nodes() -> None:
