@@ -22,8 +22,8 @@ from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.problems.snapshot import Estimate
-from halidegym.envs.rewards.base import Reward
 from halidegym.envs.rewards.cost_model import RewardByCost
+from halidegym.envs.rewards.rewarded import Rewarded
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.sources import ProblemSource
 from halidegym.envs.specification import Specified
@@ -33,7 +33,7 @@ from halidegym.native.checks import INT32_MAX, check_at_least, check_given, chec
 __all__ = ["EpisodeState", "HalideSchedule"]
 
 
-class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
+class HalideSchedule(Specified, Rewarded, gym.Env[Observation, np.int64]):
     """Schedule a Halide pipeline, one decision after another.
 
     ## Description
@@ -242,8 +242,7 @@ class HalideSchedule(Specified, gym.Env[Observation, np.int64]):
         self._is_over = True
         self._turn = OneThread()
         self._native.start(self.prepared_problem.initial_state)
-        self.reward: Reward = RewardByCost()
-        """What the end of an episode is worth; the wrappers of `halidegym.rewards` replace it."""
+        self.reward = RewardByCost()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -19,6 +19,7 @@ from halidegym.envs.prepared_problems import draw_index
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.rewards.base import Reward
+from halidegym.envs.rewards.rewarded import Rewarded
 from halidegym.envs.vector_arguments import action_indices, check_no_wrappers, check_sizes
 from halidegym.envs.vector_base import SeededVector
 from halidegym.envs.vector_infos import arrays
@@ -28,7 +29,7 @@ from halidegym.native.checks import check_given, check_kind
 Step = tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
-class HalideScheduleVector(SeededVector[Observation]):
+class HalideScheduleVector(Rewarded, SeededVector[Observation]):
     """Many environments `HalideSchedule` that take their steps together, below Python, in threads if asked for.
 
     ## Description
@@ -117,8 +118,7 @@ class HalideScheduleVector(SeededVector[Observation]):
         check_no_wrappers(environment)
         single = HalideSchedule(**environment)
         super().__init__(single, num_envs, autoreset_mode, group_size)
-        self.reward: Reward = single.reward if reward is None else reward
-        """What the end of an episode is worth, in all environments."""
+        self.reward = single.reward if reward is None else reward
         self._prepared = single.prepared_problems
         self._native = _core.VectorEnvironment(
             single.observation_shape,

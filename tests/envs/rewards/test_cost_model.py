@@ -68,6 +68,17 @@ def test_a_wrapper_replaces_the_reward_of_the_environment() -> None:
     assert inner.rate(base.unwrapped.state) == info["speedup"]
 
 
+def test_only_a_reward_takes_the_place_of_a_reward() -> None:
+    single = gym.make("HalideSchedule-v0", pipeline="toy_blur").unwrapped
+    native = gym.make_vec("HalideSchedule-v0", num_envs=2, pipeline="toy_blur").unwrapped
+    for env in (single, native):
+        for other in ("speedup", RewardByCost, None):
+            with pytest.raises(_core.InvalidParameter, match=r"reward.* give a Reward"):
+                env.reward = other  # type: ignore[attr-defined]
+        env.reward = RewardByCost("speedup")  # type: ignore[attr-defined]
+        assert env.reward.form == "speedup"  # type: ignore[attr-defined]
+
+
 def test_the_cost_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     env = CostModelReward(make(), baseline=2.0)
     reward, info = outcome(env, random_policy(3))
