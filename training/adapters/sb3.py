@@ -80,11 +80,21 @@ class ScheduleVecEnv(VecEnv):
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> Observation:
-        """Begin an episode in each environment, with the seeds that `seed` has set."""
+        """Begin an episode in each environment, with the seeds that `seed` has set.
+
+        Raises:
+            InvalidParameter: there are options, and the environments have none; or a wrapper around the vector tells
+                information in another form than the vector.
+        """
         for options in self._options:
             check_no_options(options)
         seeds = None if all(seed is None for seed in self._seeds) else self._seeds
         observations, infos = self.envs.reset(seed=seeds)  # type: ignore[arg-type]
+        if not isinstance(infos, dict):
+            raise InvalidParameter(
+                f"envs={self.envs} tells information as a {type(infos).__name__}: leave out DictInfoToList, since this "
+                "adapter makes the list"
+            )
         self.reset_infos = [_row(infos, index) for index in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -128,6 +128,12 @@ def test_what_each_environment_has_is_that_of_a_single_one() -> None:
 def test_other_modes_are_refused(arguments: dict[str, Any]) -> None:
     with pytest.raises(_core.InvalidParameter, match=r'autoreset_mode="SameStep", copy=True'):
         ScheduleVecEnv(gym.make_vec("HalideSchedule-v0", pipeline="toy_blur", **arguments))
+
+
+def test_information_that_is_a_list_already_is_refused() -> None:
+    envs = ScheduleVecEnv(DictInfoToList(make().envs))
+    with pytest.raises(_core.InvalidParameter, match="leave out DictInfoToList"):
+        envs.reset()
 
 
 def test_other_vectors_are_refused() -> None:
