@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
@@ -29,9 +30,11 @@ def generated_pipeline(
         parameters: its GeneratorParams by name; and `input.type` and `input.dim`, where an input leaves these open.
 
     Raises:
-        InvalidParameter: there is no such target or parameter, or it cannot have such a value.
+        InvalidParameter: there is no such target or parameter, or it cannot have such a value; or the class is not
+            decorated, or has no `generate`.
         UnsupportedPipeline: the generator fails.
     """
+    _check_complete(generator)
     given = {name: _parsed(generator, name, value) for name, value in (parameters or {}).items()}
     known_target = hl.Target(resolve_target(target))
     try:
@@ -40,6 +43,14 @@ def generated_pipeline(
     except hl.HalideError as error:
         raise UnsupportedPipeline(f"The generator {generator.__name__} builds no pipeline: {error}") from error
     return pipeline
+
+
+def _check_complete(generator: type[hl.Generator]) -> None:
+    name = generator.__name__
+    if not hasattr(generator, "_halide_registered_name"):
+        raise InvalidParameter(f"The class {name} is no registered generator; decorate it with @halide.generator")
+    if inspect.isabstract(generator):
+        raise InvalidParameter(f"The generator {name} has no generate(self); define the pipeline in it")
 
 
 def _parsed(generator: type[hl.Generator], name: str, value: object) -> object:

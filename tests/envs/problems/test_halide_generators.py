@@ -108,3 +108,23 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert "get_func(" in found.stdout
     misspelt = CliRunner().invoke(main, ["schedule", f"{tmp_path}/gen.py:Shift"])
     assert "has no function Shift; it has Shifted" in misspelt.stderr
+
+
+class _Undecorated(hl.Generator):  # type: ignore[misc]
+    image = hl.InputBuffer(hl.UInt(8), 1)
+
+    def generate(self) -> None:
+        raise NotImplementedError
+
+
+def test_a_generator_that_nothing_decorates_says_so() -> None:
+    with pytest.raises(
+        _core.InvalidParameter, match=r"class _Undecorated is no registered generator.*@halide.generator"
+    ):
+        generated_pipeline(_Undecorated, "host")
+
+
+def test_a_generator_without_generate_says_so() -> None:
+    unfinished = hl.generator(name="unfinished")(type("Unfinished", (), {}))
+    with pytest.raises(_core.InvalidParameter, match="generator Unfinished has no generate"):
+        generated_pipeline(unfinished, "host")
