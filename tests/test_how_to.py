@@ -10,7 +10,11 @@ import sys
 import textwrap
 from pathlib import Path
 
+import halide as hl
+import numpy as np
 import pytest
+
+from halidegym import SchedulingProblem
 
 PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "bring-your-own-pipeline.md").read_text()
 
@@ -82,3 +86,17 @@ def test_schedules_are_written_for_generators(folder: Path) -> None:
     assert result.returncode == 0, result.stderr
     header = (folder / "my_blur.schedule.h").read_text()
     assert [name in header for name in ("schedule_build(", "schedule_build_2(", "schedule_build_3(")] == [True] * 3
+
+
+def test_a_copied_table_outlives_the_function() -> None:
+    def build() -> hl.Func:
+        x, found = hl.Var("x"), hl.Func("found")
+        found[x] = hl.Buffer(np.arange(256, dtype=np.float32)).copy()[x]
+        found.set_estimates([(0, 256)])
+        return found
+
+    assert "`hl.Buffer(array).copy()`" in PAGE
+    first = SchedulingProblem.from_pipeline(build)
+    held = [np.full(256, 7, np.float32) for _ in range(20)]  # where freed arrays have lain
+    assert SchedulingProblem.from_pipeline(build).algorithm == first.algorithm
+    assert len(held) == 20
