@@ -42,8 +42,8 @@ class PipelineSnapshot:
         """Copy a pipeline, which stays untouched.
 
         Raises:
-            UnsupportedPipeline: a Func has no definition, a parameter has a constraint that is no constant, or Halide
-                cannot serialize the pipeline.
+            UnsupportedPipeline: a Func has no definition, a parameter has a constraint that is no constant, two have
+                the same name, or Halide cannot serialize the pipeline.
         """
         # Halide does not survive the serialization of an undefined pipeline.
         if not pipeline.defined() or not pipeline.outputs():
@@ -59,6 +59,13 @@ class PipelineSnapshot:
             raise _core.UnsupportedPipeline(
                 f"Halide cannot serialize the pipeline: {error}\n"
                 "Check that every Func it calls is defined, and that no two have the same name."
+            ) from error
+        try:
+            pipeline.infer_arguments()  # where parameters have one name, `restore` would put one in the place of both
+        except hl.HalideError as error:
+            reason = str(error).removeprefix("Error:").strip()
+            raise _core.UnsupportedPipeline(
+                f"Halide cannot compile the pipeline: {reason} Give each a name of its own."
             ) from error
         return cls(serialized, tuple(_core.read_parameter(parameters[name]) for name in sorted(parameters)))
 

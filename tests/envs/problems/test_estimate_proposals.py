@@ -120,8 +120,8 @@ def test_inputs_begin_where_they_promise_to() -> None:
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_an_output_provides_what_others_read(order: tuple[int, ...]) -> None:
     def chain() -> hl.Pipeline:
-        stages = [hl.Func("first"), hl.Func("second"), hl.Func("third")]
-        stages[0][X, Y] = image()[X, Y] + image()[X + 1, Y]
+        source, stages = image(), [hl.Func("first"), hl.Func("second"), hl.Func("third")]
+        stages[0][X, Y] = source[X, Y] + source[X + 1, Y]
         stages[1][X, Y] = stages[0][X, Y] + stages[0][X + 2, Y]
         stages[2][X, Y] = stages[0][X, Y] + stages[1][X, Y + 4]
         return hl.Pipeline([stages[place] for place in order])

@@ -319,6 +319,16 @@ def test_undefined_outputs() -> None:
     refused(hl.Pipeline(), _core.UnsupportedPipeline, "no outputs")
 
 
+@pytest.mark.parametrize("other", [hl.Float(32), hl.UInt(8)])
+def test_parameters_of_one_name(other: hl.Type) -> None:
+    """Halide compiles no such pipeline, and reads it back with one of them in the place of both."""
+    image, twin, o = hl.ImageParam(hl.Float(32), 1, "image"), hl.ImageParam(other, 1, "image"), hl.Func("o")
+    o[x] = image[x] + hl.f32(twin[x])
+    for each in (image, twin, o):
+        each.set_estimates([(0, 10)])
+    refused(o, _core.UnsupportedPipeline, "unique names.*'image'.*Give each a name of its own")
+
+
 @pytest.mark.parametrize("is_output", [False, True])
 def test_extern_stages(is_output: bool) -> None:
     """Schedules of them cannot be applied, and their inputs seemed to be read by nobody."""
