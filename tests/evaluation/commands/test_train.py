@@ -276,8 +276,10 @@ def test_a_policy_that_is_missing_is_named_with_the_shipped_ones(data: Path, tmp
     )
 
 
-def test_a_folder_that_cannot_be_made_is_named(data: Path) -> None:
-    result = halidegym("imitate", "--data", data, "--output", "/proc/nowhere")
+def test_a_folder_that_cannot_be_made_is_named(data: Path, tmp_path: Path) -> None:
+    rollouts = {**IMITATE["rollouts"], "problems": 1}  # as many as there are, or a note would say so first
+    settings = config(tmp_path, {**IMITATE, "rollouts": rollouts})
+    result = halidegym("imitate", "--config", settings, "--data", data, "--output", "/proc/nowhere")
     assert result.exit_code == 2 and result.output.startswith("Error: /proc/nowhere: ")
 
 
