@@ -24,7 +24,7 @@ from halidegym.envs.vector_arguments import action_indices, check_no_wrappers, c
 from halidegym.envs.vector_base import SeededVector
 from halidegym.envs.vector_infos import arrays
 from halidegym.native import _core
-from halidegym.native.checks import check_given, check_kind
+from halidegym.native.checks import check_given
 
 Step = tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -114,7 +114,6 @@ class HalideScheduleVector(Rewarded, SeededVector[Observation]):
         """
         check_sizes(num_envs, threads, group_size)
         check_given(bool, copy=copy)
-        check_kind(Reward, reward=reward)
         check_no_wrappers(environment)
         single = HalideSchedule(**environment)
         super().__init__(single, num_envs, autoreset_mode, group_size)
