@@ -2,7 +2,7 @@
 
 import halide as hl
 
-from halidegym.envs.pipelines.expressions import add
+from halidegym.envs.pipelines.expressions import add, repeat_edge
 from halidegym.envs.pipelines.size import LARGE, Size, width_and_height
 
 _LAMBDA = 0.1  # pull of the fitted colour models towards the identity
@@ -31,8 +31,8 @@ def build(size: Size = LARGE, downsampling: int = 8) -> hl.Pipeline:
     slice_loc.set_estimates([(0, width), (0, height), (0, 3)])
     r_sigma.set_estimate(0.125)
     s_sigma.set_estimate(16)
-    clamped_values = hl.BoundaryConditions.repeat_edge(values)
-    clamped_splat_loc = hl.BoundaryConditions.repeat_edge(splat_loc)
+    clamped_values = repeat_edge(1, values)
+    clamped_splat_loc = repeat_edge(2, splat_loc)
 
     gray_splat_loc, gray_slice_loc = hl.Func("gray_splat_loc"), hl.Func("gray_slice_loc")
     gray_splat_loc[x, y] = _gray(clamped_splat_loc, x, y)

@@ -85,9 +85,9 @@ def _demosaic(deinterleaved: hl.Func) -> hl.Func:
     r_b[x, y] = _diagonal(r_r, g_r, g_b[x, y], ((x, y), (x - 1, y + 1)), ((x - 1, y), (x, y + 1)))
     b_r[x, y] = _diagonal(b_b, g_b, g_r[x, y], ((x, y), (x + 1, y - 1)), ((x + 1, y), (x, y - 1)))
 
-    r = _interleave_y(_interleave_x(r_gr, r_r), _interleave_x(r_b, r_gb))
-    g = _interleave_y(_interleave_x(g_gr, g_r), _interleave_x(g_b, g_gb))
-    b = _interleave_y(_interleave_x(b_gr, b_r), _interleave_x(b_b, b_gb))
+    r = _interleave(1, (r_gr, r_r), (r_b, r_gb))
+    g = _interleave(4, (g_gr, g_r), (g_b, g_gb))
+    b = _interleave(7, (b_gr, b_r), (b_b, b_gb))
     demosaiced = hl.Func("demosaiced")
     demosaiced[x, y, c] = hl.i16(hl.mux(c, [r[x, y], g[x, y], b[x, y]]))
     return demosaiced
@@ -106,18 +106,14 @@ def _diagonal(color: hl.Func, green: hl.Func, here: hl.Expr, p: tuple[_Site, _Si
     return hl.select(differences[0] < differences[1], candidates[0], candidates[1])
 
 
-def _interleave_x(even: hl.Func, odd: hl.Func) -> hl.Func:
+def _interleave(number: int, even: tuple[hl.Func, hl.Func], odd: tuple[hl.Func, hl.Func]) -> hl.Func:
+    """The rows of even and odd y, each of columns of even and odd x; in three Funcs, numbered from this on."""
     x, y = hl.Var("x"), hl.Var("y")
-    f = hl.Func("interleaved")
-    f[x, y] = hl.select(x % 2 == 0, even[x // 2, y], odd[x // 2, y])
-    return f
-
-
-def _interleave_y(even: hl.Func, odd: hl.Func) -> hl.Func:
-    x, y = hl.Var("x"), hl.Var("y")
-    f = hl.Func("interleaved")
-    f[x, y] = hl.select(y % 2 == 0, even[x, y // 2], odd[x, y // 2])
-    return f
+    even_row, odd_row, interleaved = (hl.Func(f"interleaved{number + i}") for i in range(3))
+    for row, (left, right) in ((even_row, even), (odd_row, odd)):
+        row[x, y] = hl.select(x % 2 == 0, left[x // 2, y], right[x // 2, y])
+    interleaved[x, y] = hl.select(y % 2 == 0, even_row[x, y // 2], odd_row[x, y // 2])
+    return interleaved
 
 
 def _color_correct(

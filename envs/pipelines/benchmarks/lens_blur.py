@@ -2,7 +2,7 @@
 
 import halide as hl
 
-from halidegym.envs.pipelines.expressions import add
+from halidegym.envs.pipelines.expressions import add, repeat_edge
 from halidegym.envs.pipelines.size import Size, width_and_height
 
 _PYRAMID_LEVELS = 8
@@ -30,8 +30,7 @@ def build(size: Size = (192, 320)) -> hl.Pipeline:
     blur_radius_scale = _scalar(hl.Float(32), "blur_radius_scale", 0.5, 0.0, 1.0)
     aperture_samples = _scalar(hl.Int(32), "aperture_samples", 32, 1, 64)
     largest_radius = hl.i32(hl.max(slices - focus_depth, focus_depth) * blur_radius_scale)
-    left = hl.BoundaryConditions.repeat_edge(left_im)
-    right = hl.BoundaryConditions.repeat_edge(right_im)
+    left, right = repeat_edge(1, left_im), repeat_edge(2, right_im)
 
     # A slice is two pixels of disparity.
     diff, cost, cost_confidence = hl.Func("diff"), hl.Func("cost"), hl.Func("cost_confidence")
@@ -40,8 +39,8 @@ def build(size: Size = (192, 320)) -> hl.Pipeline:
     )
     cost[x, y, z] = add(hl.pow(hl.f32(diff[x, y, z, i]), 2) for i in range(3))
     r = hl.RDom([(0, slices)], "r")
-    mean_of_squares = hl.sum(hl.pow(cost[x, y, r], 2)) / slices
-    square_of_mean = hl.pow(hl.sum(cost[x, y, r] / slices), 2)
+    mean_of_squares = hl.sum(hl.pow(cost[x, y, r], 2), "sum1") / slices
+    square_of_mean = hl.pow(hl.sum(cost[x, y, r] / slices, "sum2"), 2)
     cost_confidence[x, y] = mean_of_squares - square_of_mean
     filtered_cost = _smooth_costs(cost, cost_confidence, left_im)
 
@@ -52,8 +51,8 @@ def build(size: Size = (192, 320)) -> hl.Pipeline:
 
     worst_y, worst = hl.Func("worst_case_bokeh_radius_y"), hl.Func("worst_case_bokeh_radius")
     window = hl.RDom([(-largest_radius, 2 * largest_radius + 1)], "window")
-    worst_y[x, y] = hl.maximum(bokeh_radius[x, y + window])
-    worst[x, y] = hl.maximum(worst_y[x + window, y])
+    worst_y[x, y] = hl.maximum(bokeh_radius[x, y + window], "maximum1")
+    worst[x, y] = hl.maximum(worst_y[x + window, y], "maximum2")
 
     input_with_alpha = hl.Func("input_with_alpha")
     input_with_alpha[x, y, c] = hl.mux(c, [*(hl.f32(left[x, y, i]) for i in range(3)), hl.f32(255)])
@@ -88,7 +87,7 @@ def _smooth_costs(cost: hl.Func, cost_confidence: hl.Func, image: hl.ImageParam)
         level = hl.Func(f"cost_pyramid_push_{i}")
         level[x, y, z, c] = _down(push[-1], i)[x, y, z, c]
         w, h = w // 2, h // 2
-        push.append(hl.BoundaryConditions.repeat_edge(level, [(0, w), (0, h)]))
+        push.append(repeat_edge(i + 2, level, [(0, w), (0, h)]))
 
     pull = hl.Func(f"cost_pyramid_pull_{_PYRAMID_LEVELS - 1}")
     pull[x, y, z, c] = push[-1][x, y, z, c]

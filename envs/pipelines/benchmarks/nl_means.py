@@ -32,11 +32,11 @@ def build(size: Size = LARGE) -> hl.Pipeline:
 
     dc, d = hl.Func("dc"), hl.Func("d")
     dc[x, y, dx, dy, c] = hl.pow(clamped[x, y, c] - clamped[x + dx, y + dy, c], 2)
-    d[x, y, dx, dy] = hl.sum(dc[x, y, dx, dy, channels])
+    d[x, y, dx, dy] = hl.sum(dc[x, y, dx, dy, channels], "sum1")
 
     blur_d_y, blur_d, weight = hl.Func("blur_d_y"), hl.Func("blur_d"), hl.Func("w")
-    blur_d_y[x, y, dx, dy] = hl.sum(d[x, y + patch, dx, dy])
-    blur_d[x, y, dx, dy] = hl.sum(blur_d_y[x + patch, y, dx, dy])
+    blur_d_y[x, y, dx, dy] = hl.sum(d[x, y + patch, dx, dy], "sum2")
+    blur_d[x, y, dx, dy] = hl.sum(blur_d_y[x + patch, y, dx, dy], "sum3")
     weight[x, y, dx, dy] = hl.fast_exp(blur_d[x, y, dx, dy] * scale)
 
     clamped_with_alpha, total, output = hl.Func("clamped_with_alpha"), hl.Func("nlm_sum"), hl.Func("non_local_means")

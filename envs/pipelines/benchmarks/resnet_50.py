@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import halide as hl
 
+from halidegym.envs.pipelines.expressions import repeat_edge
 from halidegym.envs.pipelines.size import side
 
 
@@ -86,16 +87,16 @@ def build(block: str = "b0", size: int | None = None, channel_divisor: int = 1) 
 
     layer = _Tensor(image, channels, size)
     if shape.stem:
-        layer = _relu(_normalized_conv("stem", layer, _divided(64, channel_divisor), kernel=7, pad=3, stride=2))
-        layer = _max_pool(layer)
+        stem = _normalized_conv("stem", layer, _divided(64, channel_divisor), kernel=7, pad=3, stride=2)
+        layer = _max_pool(_relu(0, stem))
     mid = _divided(shape.mid, channel_divisor)
-    main = _relu(_normalized_conv("conv1", layer, mid))
-    main = _relu(_normalized_conv("conv2", main, mid, kernel=3, pad=1, stride=shape.stride))
+    main = _relu(1, _normalized_conv("conv1", layer, mid))
+    main = _relu(2, _normalized_conv("conv2", main, mid, kernel=3, pad=1, stride=shape.stride))
     main = _normalized_conv("conv3", main, 4 * mid)
     shortcut = layer
     if shape.projection:
         shortcut = _normalized_conv("shortcut", layer, 4 * mid, stride=shape.stride)
-    output = _relu(_sum(shortcut, main))
+    output = _relu(3, _sum(shortcut, main))
     if shape.head:
         output = _softmax(_fully_connected(_average_pool(output), _divided(_CLASSES, channel_divisor)))
     return _finish(output)
@@ -125,17 +126,22 @@ def _parameter(name: str, *extents: int) -> hl.ImageParam:
     return image
 
 
-def _padded(layer: _Tensor) -> hl.Func:
-    """The layer, and 0 around it."""
-    bounds = [(hl.Expr(), hl.Expr()), (0, layer.size), (0, layer.size)]
-    return hl.BoundaryConditions.constant_exterior(layer.func, hl.f32(0), bounds)
+def _padded(number: int, layer: _Tensor) -> hl.Func:
+    """The layer, and 0 around it; as `halide.BoundaryConditions.constant_exterior`, with a number of one's own."""
+    outside = hl.Expr(False)
+    for at in (_i, _j):
+        outside = outside | (at < 0) | (at >= hl.Expr(0) + layer.size)
+    edge = repeat_edge(number, layer.func, [None, (0, layer.size), (0, layer.size)])
+    padded = hl.Func(f"constant_exterior{number}")
+    padded[_c, _i, _j] = hl.select(outside, hl.f32(0), hl.likely(edge[_c, _i, _j]))
+    return padded
 
 
 def _normalized_conv(
     name: str, layer: _Tensor, channels: int, kernel: int = 1, pad: int = 0, stride: int = 1
 ) -> _Tensor:
     """Convolution without a bias, batch normalization and scale: three Funcs, and two for the padding if there is any."""
-    source = _padded(layer) if pad > 0 else layer.func
+    source = _padded(2 if name == "conv2" else 0, layer) if pad > 0 else layer.func
     weights = _parameter(f"{name}_weights", channels, kernel, kernel, layer.channels)
     r = hl.RDom([(0, layer.channels), (0, kernel), (0, kernel)], f"{name}_r")
     conv, norm, scale = hl.Func(name), hl.Func(f"{name}_norm"), hl.Func(f"{name}_scale")
@@ -148,8 +154,8 @@ def _normalized_conv(
     return _Tensor(scale, channels, (layer.size + 2 * pad - kernel) // stride + 1)
 
 
-def _relu(layer: _Tensor) -> _Tensor:
-    relu = hl.Func("relu")
+def _relu(number: int, layer: _Tensor) -> _Tensor:
+    relu = hl.Func(f"relu{number}")
     relu[_c, _i, _j] = hl.max(hl.f32(0), layer.func[_c, _i, _j])
     return dataclasses.replace(layer, func=relu)
 
@@ -162,7 +168,7 @@ def _sum(a: _Tensor, b: _Tensor) -> _Tensor:
 
 def _max_pool(layer: _Tensor) -> _Tensor:
     """The maximum of each 3x3 window, two apart; 0 outside does no harm after a relu."""
-    padded, pool = _padded(layer), hl.Func("max_pool")
+    padded, pool = _padded(1, layer), hl.Func("max_pool")
     r = hl.RDom([(0, 3), (0, 3)], "pool_r")
     pool[_c, _i, _j] = hl.maximum(padded[_c, 2 * _i + r.x - 1, 2 * _j + r.y - 1])
     return _Tensor(pool, layer.channels, (layer.size - 1) // 2 + 1)
@@ -189,7 +195,7 @@ def _softmax(layer: _Tensor) -> _Tensor:
     exponential, softmax = hl.Func("exponential"), hl.Func("softmax")
     r = hl.RDom([(0, layer.channels)], "softmax_r")
     exponential[_c] = hl.exp(layer.func[_c])
-    softmax[_c] = exponential[_c] / hl.sum(exponential[r.x])
+    softmax[_c] = exponential[_c] / hl.sum(exponential[r.x], "sum2")
     return dataclasses.replace(layer, func=softmax)
 
 

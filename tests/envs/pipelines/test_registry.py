@@ -9,10 +9,13 @@ import sys
 from collections.abc import Iterator
 from typing import IO
 
+import halide as hl
 import pytest
 
 from halidegym.envs import pipelines
+from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.native.weights import builtin_weights
 from pipeline_runs import pipeline_functions
 
 # docs/specification/benchmark-pipelines.md, section 17: nodes, stages, input nodes.
@@ -126,6 +129,19 @@ def test_unknown_names_are_rejected() -> None:
 def test_a_second_build_gives_the_same_graph() -> None:
     first, second = (pipeline_functions(pipelines.build("harris")) for _ in range(2))
     assert [name.split("$")[0] for name in first] == [name.split("$")[0] for name in second]
+
+
+@pytest.mark.parametrize("name", pipelines.names())
+def test_what_was_built_before_does_not_change_the_graph(name: str) -> None:
+    """Though Halide counts what it names, and orders Funcs of one name as texts: f$10 comes before f$9."""
+    first = SchedulingProblem.from_pipeline(pipelines.build(name), target=PAPERS_TARGET)
+    hashes = {fingerprint(first, builtin_weights()).problem_hash}
+    for _ in range(10):
+        for given in {node.name.partition("$")[0] for node in first.nodes} | {"lambda_0"}:
+            hl.Func(given)
+        again = SchedulingProblem.from_pipeline(pipelines.build(name), target=PAPERS_TARGET)
+        hashes.add(fingerprint(again, builtin_weights()).problem_hash)
+    assert len(hashes) == 1
 
 
 def test_sizes_are_published_or_chosen() -> None:
