@@ -29,7 +29,7 @@ violated requirement; its output is not that of the trusted schedule; or the com
 or wanted more memory than it may have."""
 
 
-_RULES = 2
+_RULES = 3
 """Of what counts as a wrong output and as work: what was recorded by others is measured again."""
 
 
@@ -51,8 +51,8 @@ class TimingSettings:
         flush_bytes: other memory to touch before each sample, which is then a single run; 0 to measure with warm caches.
         verify: whether outputs are compared with those of the trusted schedule.
         tolerance: how far floats may be from those, relative to |value| and the largest magnitude of the output together,
-            of which 1 counts at most and 0.0001 at least. Integers may be one apart if the pipeline computes with floats on
-            the way; else all must be equal.
+            of which 1 counts at most and 0.0001 at least; of bfloat16, one step of the type if that is more. Integers may be
+            one apart if the pipeline computes with floats on the way; else all must be equal.
         differing_fraction: of the points, may be further off if it does: rounding can tip a comparison in the pipeline.
         timeout_s: seconds after which a run counts as hung.
         compile_timeout_s: likewise for the compilation.

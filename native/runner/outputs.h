@@ -8,8 +8,8 @@
 namespace halidegym {
 
 // How far outputs may be from the expected ones: floats, |actual - expected| <= absolute * scale + relative *
-// |expected|, where the scale is the largest magnitude of the expected output, but at least 1e-4 and at most 1;
-// integers, |actual - expected| <= integer.
+// |expected|, where the scale is the largest magnitude of the expected output, but at least 1e-4 and at most 1, and
+// where `relative` is at least a step of the type, if that is bfloat16; integers, |actual - expected| <= integer.
 struct Tolerance {
     double relative = 0;
     double absolute = 0;
