@@ -1,6 +1,7 @@
 #include "halide/existing_schedule.h"
 
 #include <algorithm>
+#include <map>
 
 #include "halide/func_graph.h"
 
@@ -15,6 +16,16 @@ bool is_inlined(const Halide::LoopLevel &level) {
     return level.var_name().empty();
 }
 
+std::string loop_schedule(const Dim &loop) {
+    if (loop.for_type != ForType::Serial) {
+        return "vectorize, unroll or parallel";
+    }
+    if (loop.device_api != Halide::DeviceAPI::None) {
+        return "hexagon";
+    }
+    return loop.partition_policy == Halide::Partition::Always ? "always_partition" : "";
+}
+
 std::string stage_schedule(const Definition &definition) {
     const StageSchedule &schedule = definition.schedule();
     if (!schedule.splits().empty()) {
@@ -23,10 +34,33 @@ std::string stage_schedule(const Definition &definition) {
     if (!definition.specializations().empty()) {
         return "specialize";
     }
-    if (std::ranges::any_of(schedule.dims(), [](const Dim &dim) { return dim.for_type != ForType::Serial; })) {
-        return "vectorize, unroll or parallel";
+    for (const Dim &loop : schedule.dims()) {
+        const std::string found = loop_schedule(loop);
+        if (!found.empty()) {
+            return found;
+        }
+    }
+    if (schedule.atomic()) {
+        return "atomic";
     }
     return is_inlined(schedule.fuse_level().level) ? "" : "compute_with";
+}
+
+// A prefetch of what is computed. Only schedules compile with it that store the Func outside of these loops; inputs are
+// always there.
+bool prefetches_a_func(const Function &function) {
+    const std::map<std::string, Function> called = find_transitive_calls(function);
+    const auto is_input = [&](const PrefetchDirective &prefetch) {
+        const auto source = called.find(prefetch.name);
+        const Call *load = source == called.end() ? nullptr : source->second.is_wrapper();
+        return prefetch.param.defined() || (load && load->call_type == Call::Image);
+    };
+    for (int s = 0; s < num_stages(function); s++) {
+        if (!std::ranges::all_of(definition_of(function, s).schedule().prefetches(), is_input)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace
@@ -54,6 +88,9 @@ std::string existing_schedule(const Function &function) {
             return !existing_schedule(Function(consumer_and_wrapper.second)).empty();
         })) {
         return "in or clone_in, with a schedule";
+    }
+    if (prefetches_a_func(function)) {
+        return "prefetch of a Func";
     }
     if (schedule.memory_type() != Halide::MemoryType::Auto) {
         return "store_in";

@@ -69,8 +69,11 @@ def refused(func: hl.Func | hl.Pipeline, error: type[Exception], message: str) -
         lambda stage: stage.split(x, hl.Var("outer"), hl.Var("inner"), 4),
         lambda stage: stage.parallel(x),
         lambda stage: stage.specialize(hl.Param(hl.Int(32), "p", 3) == 3),
+        lambda stage: stage.hexagon(),
+        lambda stage: stage.always_partition_all(),
+        lambda stage: stage.atomic(),
     ],
-    ids=["split", "parallel", "specialize"],
+    ids=["split", "parallel", "specialize", "hexagon", "always_partition", "atomic"],
 )
 def test_scheduling_directives(schedule: Callable[[Any], object], update: bool) -> None:
     def definition(f: hl.Func) -> None:
@@ -93,6 +96,27 @@ def test_scheduling_directives_of_a_func_as_a_whole(directive: str) -> None:
     assert extract(output).num_nodes == 2
     getattr(f, directive)(*([2] if directive == "ring_buffer" else []))
     refused(output, _core.UnsupportedPipeline, "'f.* already has scheduling directives")
+
+
+def test_what_is_promised_is_no_schedule() -> None:
+    f, output, image = hl.Func("f"), hl.Func("output"), hl.ImageParam(hl.Int(32), 1, "image")
+    f[x, y] = image[x] + y
+    output[x, y] = f[x, y] + f[x, y + 1]
+    output.set_estimates([(0, 10), (0, 20)])
+    f.align_bounds(x, 2).align_storage(x, 16).bound_storage(y, 64).fold_storage(y, 4)
+    f.prefetch(image, x, x, 2).never_partition([x])
+    assert extract(output).num_nodes == 3
+
+
+@pytest.mark.parametrize("update", [False, True])
+def test_prefetching_what_is_computed(update: bool) -> None:
+    f, output = hl.Func("f"), hl.Func("output")
+    f[x, y] = x + y
+    output[x, y] = f[x, y] + f[x, y + 1]
+    output[x, y] += f[x, y]
+    output.set_estimates([(0, 10), (0, 20)])
+    (output.update() if update else output).prefetch(f, y, y, 2)
+    refused(output, _core.UnsupportedPipeline, r"'output.* directives \(prefetch of a Func\)")
 
 
 @pytest.mark.parametrize("wrap", ["in_", "clone_in"])
