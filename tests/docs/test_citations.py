@@ -191,3 +191,12 @@ def test_wrong_references_are_found(repository: Path, name: str, text: str, expe
     file = repository / name
     file.write_text(text, encoding="utf-8")
     assert faults(repository, file) == [f"{name}: {fault}" for fault in expected]
+
+
+def test_each_file_of_results_is_named_by_a_page() -> None:
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md"))
+    results = [*(ROOT / "docs/results").rglob("*.*"), *(ROOT / "docs/training/curves").iterdir()]
+    unnamed = [
+        str(file.relative_to(ROOT)) for file in results if not re.search(rf"(?<![\w-]){re.escape(file.name)}", pages)
+    ]
+    assert not unnamed, "results that no page leads to"
