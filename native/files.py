@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from pathlib import Path
+
+
+def real_path(path: Path) -> Path:
+    """The path without links, as `Path.resolve` has it; of links in a circle, Python up to 3.12 makes a RuntimeError.
+
+    Raises:
+        OSError: it is such a link; names the path.
+    """
+    real = Path(os.path.realpath(path))
+    if real.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), os.fspath(path))
+    return real
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -18,7 +31,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     if path.exists() and not (path.is_file() or path.is_dir()):
         path.write_bytes(data)
         return
-    path = path.resolve()
+    path = real_path(path)
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")  # unlike those of `tempfile`, as readable as other files
     try:
         temporary.write_bytes(data)

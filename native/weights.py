@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from halidegym.native._core import FormatError, InvalidParameter, Weights
 from halidegym.native.checks import checked_path
-from halidegym.native.files import write_atomically
+from halidegym.native.files import real_path, write_atomically
 
 #: Where the reference keeps its shared library inside the ``halide`` package.
 PLUGIN = "lib64/libautoschedule_adams2019.so"
@@ -61,8 +61,9 @@ def load_weights(path: str | Path) -> Weights:
         InvalidParameter: `path` is none.
         FormatError: the file cannot be read, is truncated, or belongs to another network or feature version.
     """
-    path = checked_path("path", path).resolve()
+    path = checked_path("path", path)
     try:
+        path = real_path(path)
         return _load(path, path.stat().st_mtime_ns)
     except OSError as error:
         raise FormatError(f"Cannot read cost model weights from {path}: {error.strerror}. Check the path.") from error

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native.files import real_path
 
 _DAMAGED = (
     OSError,
@@ -38,7 +39,7 @@ def check_kept_apart(start: Path, folder: Path, *names: str) -> None:
     Raises:
         InvalidParameter: it is one of these.
     """
-    if start.resolve() in [(folder / name).resolve() for name in names]:
+    if real_path(start) in [real_path(folder / name) for name in names]:
         raise InvalidParameter(
             f"{start}, the policy to begin with, is where the training into {folder} keeps its own. Give another folder"
         )

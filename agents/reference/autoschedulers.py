@@ -26,6 +26,7 @@ from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.timing.timers import Timer
 from halidegym.native._core import InvalidParameter, Network, Weights
 from halidegym.native.checks import check_at_least, check_given, check_positive, check_present, checked_path
+from halidegym.native.files import real_path
 from halidegym.native.weights import resolve_weights
 
 __all__ = [
@@ -306,7 +307,7 @@ class Adams2019(Reference):
         return resolve_weights(self.weights_path)
 
     def _resolved_weights_path(self) -> str:
-        return "" if self.weights_path is None else str(checked_path("weights_path", self.weights_path).resolve())
+        return "" if self.weights_path is None else str(real_path(checked_path("weights_path", self.weights_path)))
 
 
 @dataclass(frozen=True)

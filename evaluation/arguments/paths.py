@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from halidegym.agents.learned.policies import path_of, shipped_policies
+from halidegym.native.files import real_path
 
 _SCHEDULE_FILES = (".h", ".hpp", ".hh", ".py")
 _HIDDEN = ("halide", "halidegym")  # what a schedule's own module would hide from whoever imports it
@@ -139,14 +140,16 @@ class WritingCommand(click.Command):
 
         Raises:
             UsageError: two of them are the same file, and one of these is an output.
+            OSError: an output is a link in a circle of them.
         """
         rest = super().parse_args(ctx, args)
         files = [(param, file) for param in self.params for file in _files(ctx.params.get(param.name or ""))]
         outputs = [(param, file) for param, file in files if isinstance(param.type, OutputFile)]
         for output, path in outputs:
+            real = real_path(path)
             for other, file in files:
                 is_read = not isinstance(other.type, OutputFile) and file.is_file()
-                if other is not output and path.resolve() == file.resolve() and (is_read or (other, file) in outputs):
+                if other is not output and (is_read or (other, file) in outputs) and real == real_path(file):
                     name = other.opts[0] if isinstance(other, click.Option) else other.human_readable_name
                     raise click.UsageError(f"{output.opts[0]} and {name} are one file, {path}; give another one.", ctx)
         return rest

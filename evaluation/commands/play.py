@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -126,7 +127,7 @@ class _Play:
     def _picture(self, file: str) -> None:
         if not file:
             raise InvalidParameter("Give a file for the picture, such as: p nest.svg")
-        path = Path(file).resolve()
+        path = Path(os.path.realpath(file))
         if path.suffix != ".svg":
             raise InvalidParameter(f"{file} names no SVG, which pictures are; give a file such as nest.svg")
         if path.exists() and path not in self._drawn:

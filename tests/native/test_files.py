@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from halidegym.envs.sources import load_problem
+from halidegym.native._core import FormatError
 from halidegym.native.files import write_atomically
-from halidegym.native.weights import builtin_weights, save_weights
+from halidegym.native.weights import builtin_weights, load_weights, save_weights
 
 
 def test_files_are_written_as_a_whole_and_as_readable_as_others(tmp_path: Path) -> None:
@@ -70,3 +71,13 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match=r"No space left on device: '.*/file'$"):
         write_atomically(tmp_path / "file", b"")
+
+
+def test_links_in_a_circle_are_named_and_stay(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to(tmp_path / "other")
+    (tmp_path / "other").symlink_to(tmp_path / "one")
+    with pytest.raises(OSError, match=r"Too many levels of symbolic links: '.*/one'$"):
+        write_atomically(tmp_path / "one", b"")
+    assert (tmp_path / "one").is_symlink()
+    with pytest.raises(FormatError, match="/one: Too many levels of symbolic links"):
+        load_weights(tmp_path / "one")

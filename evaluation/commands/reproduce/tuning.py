@@ -22,7 +22,7 @@ from halidegym.evaluation.studies.tuning import EXPERTS, Beaten, Tuned, TuningRu
 from halidegym.evaluation.studies.tuning_rivals import Rival
 from halidegym.native._core import Error
 from halidegym.native.checks import INT64_MAX
-from halidegym.native.files import write_atomically
+from halidegym.native.files import real_path, write_atomically
 from halidegym.training.statistics import geometric_mean
 
 _SECONDS = 600.0
@@ -80,7 +80,7 @@ def tuning(
     for pipeline in chosen:
         check_name(pipeline)
     path = output.with_name(f"{output.stem}-runs.tsv")
-    if curves is not None and curves.resolve() == path.resolve():
+    if curves is not None and real_path(curves) == real_path(path):
         raise click.UsageError(f"--curves is {path}, where the runs are kept; give another file.")
     known = {run.key: run for run in read_runs(path, TuningRun)}
     begin_runs(path, TuningRun)

@@ -16,6 +16,7 @@ from halidegym.evaluation.output.judged import allow_other_machine_option, judge
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.output.progress import phases_bar
 from halidegym.native.checks import shown
+from halidegym.native.files import real_path
 from halidegym.native.weights import save_weights, weights_hash
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def cost_model(data: Path, output: Path, config: str, compare: Path | None, allo
     from halidegym.training.settings import load_settings
 
     settings = load_settings(CostModelSettings, config)
-    if Path(settings.start).resolve() == output.resolve():
+    if real_path(Path(settings.start)) == real_path(output):
         raise click.UsageError(f"--output {output} has the weights to begin with (start); give another file.")
     collection = MeasuredCollection.load(data, allow_other_machine=allow_other_machine)
     train = collection.at_least(_FEWEST_SCHEDULES, _FEWEST_PIPELINES, split="train")

@@ -10,6 +10,7 @@ import click
 
 from halidegym.evaluation.arguments.paths import PolicyFile
 from halidegym.evaluation.output.console import output_console
+from halidegym.native.files import real_path
 
 if TYPE_CHECKING:
     from halidegym.training.data.shard import TaughtProblem
@@ -54,7 +55,7 @@ def check_apart(output: Path, data: Path) -> None:
     Raises:
         UsageError: it is.
     """
-    if output.resolve() in [folder.resolve() for folder in (data, data / "train", data / "validation")]:
+    if real_path(output) in [real_path(folder) for folder in (data, data / "train", data / "validation")]:
         raise click.UsageError(f"--output {output} is where the plans of --data {data} are kept; give another folder.")
 
 

@@ -85,3 +85,10 @@ def test_no_module_hides_the_packages_that_it_imports(folder: Path, name: str) -
     assert result.exit_code == 2
     assert f"{name!r} would hide the package of this name" in result.stderr
     assert not (folder / name).exists()
+
+
+def test_links_in_a_circle_are_told_before_the_search(folder: Path) -> None:
+    (folder / "one.h").symlink_to("other.h")
+    (folder / "other.h").symlink_to("one.h")
+    result = halidegym("schedule", "toy_blur", "--agent", "greedy", "-o", "one.h")
+    assert (result.exit_code, result.stderr) == (2, "Error: one.h: Too many levels of symbolic links\n")
