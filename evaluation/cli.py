@@ -105,3 +105,6 @@ for command in (
     tables,
 ):
     main.add_command(command)
+
+if __name__ == "__main__":  # python -m halidegym.evaluation.cli
+    main(prog_name="halidegym")

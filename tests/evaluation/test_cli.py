@@ -6,6 +6,8 @@ import dataclasses
 import errno
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -376,3 +378,10 @@ def test_numbers_out_of_range_are_told_by_the_option(command: str, option: str, 
     result = halidegym(*command.split(), option, value)
     assert result.exit_code == 2
     assert f"Invalid value for '{option}': " in " ".join(result.stderr.split())
+
+
+def test_the_module_runs_the_command() -> None:
+    command = [sys.executable, "-m", "halidegym.evaluation.cli", "list", "no_such"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("Usage: halidegym list ")
