@@ -42,7 +42,10 @@ _REMEDIES = {
     errno.EDQUOT: "Make room, and run the same command again",
     errno.ENOENT: "The folder that you are in was removed: change to one that exists",
     errno.EMFILE: "Allow this process more of them, such as by ulimit -n 1024, and run the same command again",
+    errno.EAGAIN: "No more processes and threads may be started: end others, or allow more (ulimit -u), and run the same "
+    "command again",
 }
+_ONE_TOO_MANY = (errno.EMFILE, errno.EAGAIN)  # which one it is, is chance
 
 
 class _Main(click.Group):
@@ -54,12 +57,15 @@ class _Main(click.Group):
         except Error as error:
             raise Failure(str(error)) from error
         except OSError as error:
-            # Which file is one too many is chance.
-            if error.filename is not None and error.errno != errno.EMFILE:
+            if error.filename is not None and error.errno not in _ONE_TOO_MANY:
                 raise Failure(f"{os.fsdecode(error.filename)}: {error.strerror}") from error
             if error.errno in _REMEDIES:
                 raise Failure(f"{error.strerror}. {_REMEDIES[error.errno]}.") from error
             raise
+        except RuntimeError as error:
+            if str(error) != "can't start new thread":  # for which Python has no type
+                raise
+            raise Failure(f"{os.strerror(errno.EAGAIN)}. {_REMEDIES[errno.EAGAIN]}.") from error
 
 
 @click.group(

@@ -43,6 +43,29 @@ def test_too_few_open_files_are_told_with_a_remedy_whichever_file_is_one_too_man
         assert result.stderr.startswith("Error: Too many open files. Allow this process more of them")
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EAGAIN, "Resource temporarily unavailable"),
+        OSError(errno.EAGAIN, "Resource temporarily unavailable", "a Python process"),
+        RuntimeError("can't start new thread"),
+    ],
+    ids=str,
+)
+def test_processes_and_threads_that_cannot_be_started_are_told_with_a_remedy(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def one_too_many(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Greedy, "plan", one_too_many)
+    result = halidegym("schedule", f"{PIPELINES}:mm", "--agent", "greedy")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(
+        "Error: Resource temporarily unavailable. No more processes and threads may be started"
+    )
+
+
 def test_a_folder_that_was_removed_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
