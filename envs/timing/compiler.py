@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import importlib.metadata
 import queue
 import shutil
 import time
@@ -20,6 +19,7 @@ from halidegym.envs.processes.files import ScratchFolder, cache_directory
 from halidegym.envs.processes.isolated import KeptProcess
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.compile_worker import KernelRequest, Reply, RuntimeRequest, carry_out
+from halidegym.envs.timing.machine import LLVM_ARGUMENTS, this_machine
 from halidegym.native._core import Error
 
 DEFAULT_MEMORY_BYTES = 8 << 30
@@ -85,7 +85,7 @@ class Compiler:
                 memory_bytes=memory_bytes,
                 # Whether an extent is constant is an estimate of the search; without the variable, Halide refuses to
                 # compile an unrolled loop whose extent it cannot prove to be constant.
-                environment={"HL_PERMIT_FAILED_UNROLL": "1"},
+                environment={"HL_PERMIT_FAILED_UNROLL": "1", LLVM_ARGUMENTS: this_machine().llvm_arguments},
                 calls=_REQUESTS_PER_WORKER,
             )
             for _ in range(workers)
@@ -154,7 +154,7 @@ class Compiler:
             CompilationError: it cannot be built.
             OSError: the cache directory cannot be written.
         """
-        identity = f"{importlib.metadata.version('halide')} {target}"
+        identity = f"{this_machine().compiler} {target}"
         directory = cache_directory()
         path = directory / f"runtime-{hashlib.sha256(identity.encode()).hexdigest()[:16]}.so"
         if not path.exists():

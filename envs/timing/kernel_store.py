@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import importlib.metadata
 import json
 import os
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from halidegym.envs.processes.confined import Finished
 from halidegym.envs.schedules.keys import schedule_key
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.compiler import CompilationError, Compiler, CompileTimes
+from halidegym.envs.timing.machine import this_machine
 from halidegym.native._core import FormatError
 from halidegym.native.fields import checked_fields
 from halidegym.native.files import write_atomically
@@ -134,6 +134,6 @@ def _key(problem: SchedulingProblem, schedule: ScheduleLike) -> str:
         str(_FORMAT),
         problem.to_bytes().hex(),
         schedule_key(problem, schedule),
-        importlib.metadata.version("halide"),
+        this_machine().compiler,
     )
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:32]

@@ -18,6 +18,9 @@ from halidegym.envs.processes.files import cache_directory, cache_path
 from halidegym.envs.processes.workers import Conditions, installation
 from halidegym.native._core import InvalidParameter
 
+LLVM_ARGUMENTS = "HL_LLVM_ARGS"
+"""The variable by which users have Halide's compiler give arguments to LLVM."""
+
 _logger = logging.getLogger(__name__)
 
 _SILENCE_S = 1.0  # of waiting
@@ -37,6 +40,7 @@ class Machine:
         cache_bytes: size of the last-level cache; 0 if unknown.
         memory_gib: installed memory.
         halide_version: of the compiler.
+        llvm_arguments: that the compiler gives to LLVM: the variable HL_LLVM_ARGS, as it was when first asked for.
     """
 
     cpu: str
@@ -44,11 +48,18 @@ class Machine:
     cache_bytes: int
     memory_gib: int
     halide_version: str
+    llvm_arguments: str = ""
+
+    @property
+    def compiler(self) -> str:
+        """What decides which code a schedule becomes: Halide's release, and what is given to LLVM, if anything."""
+        return f"{self.halide_version} {self.llvm_arguments}".rstrip()
 
     @property
     def fingerprint(self) -> str:
         """Hexadecimal digest of all of it."""
-        return hashlib.sha256(repr(dataclasses.astuple(self)).encode()).hexdigest()[:16]
+        facts = self.cpu, self.cores, self.cache_bytes, self.memory_gib, self.compiler
+        return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
 
 @functools.cache
@@ -60,6 +71,7 @@ def this_machine() -> Machine:
         cache_bytes=_last_level_cache(),
         memory_gib=round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30),
         halide_version=importlib.metadata.version("halide"),
+        llvm_arguments=os.environ.get(LLVM_ARGUMENTS, ""),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -134,7 +133,5 @@ def _rank(entry: Entry) -> tuple[float, float]:
 
 def machine_label(machine: Machine) -> str:
     """A machine in words."""
-    facts = dataclasses.asdict(machine)
-    return (
-        "{cpu}, {cores} cores, {memory_gib} GiB, Halide {halide_version}".format(**facts) + f", {machine.fingerprint}"
-    )
+    installed = f"{machine.cores} cores, {machine.memory_gib} GiB, Halide {machine.compiler}"
+    return f"{machine.cpu}, {installed}, {machine.fingerprint}"

@@ -59,7 +59,7 @@ def _text(calibrations: Sequence[Calibration], plot: str, table: str, command: s
     return f"""# How good is the cost model here?
 
 Measured on {today}: {schedules} schedules on {threads} threads of {machine.cores} cores, {machine.cpu},
-{machine.memory_gib} GiB, Halide {machine.halide_version}; machine fingerprint `{machine.fingerprint}`. Made by
+{machine.memory_gib} GiB, Halide {machine.compiler}; machine fingerprint `{machine.fingerprint}`. Made by
 
     {command}
 

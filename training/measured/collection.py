@@ -169,7 +169,7 @@ def file_name(machine: Machine) -> str:
 
 def described(machine: Machine) -> str:
     """A machine in words."""
-    return f"{machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, Halide {machine.halide_version}"
+    return f"{machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, Halide {machine.compiler}"
 
 
 def of_all(collections: Iterable[MeasuredCollection], machine: Machine) -> MeasuredCollection:

@@ -31,7 +31,7 @@ def overview(run: Run) -> Table:
         "baseline": suite.baseline,
         "target, cores scheduled for": f"{suite.target}, {run.header.parallelism}",
         "machine": f"{machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, fingerprint {machine.fingerprint}",
-        "versions": f"halidegym {run.header.version}, Halide {machine.halide_version}",
+        "versions": f"halidegym {run.header.version}, Halide {machine.compiler}",
         "cells": f"{len(results)} of {len(run.cells)} done, {failed} of them failed; {searched:,.0f} s of search",
     }
     return ("", ""), list(facts.items())
