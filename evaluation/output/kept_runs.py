@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import fcntl
 import io
+import math
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -14,7 +15,7 @@ from halidegym.native._core import FormatError
 
 
 class KeptRun(Protocol):
-    """A dataclass of texts, integers and floats."""
+    """A dataclass of texts, integers that are not negative, and floats above zero."""
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
@@ -38,7 +39,7 @@ def read_runs(path: Path, kind: type[R]) -> list[R]:
     whole = _whole_lines(path, kind)
     if not whole:
         return []
-    types: dict[str, Callable[[str], object]] = {"str": str, "int": int, "float": float}
+    types: dict[str, Callable[[str], object]] = {"str": str, "int": _count, "float": _amount}
     fields = dataclasses.fields(kind)
     header, *rows = csv.reader(io.StringIO(whole.decode(errors="replace"), newline=""), delimiter="\t")
     if header != [field.name for field in fields]:
@@ -99,6 +100,20 @@ def _whole_lines(path: Path, kind: type[KeptRun]) -> bytes:
     if not whole and not _header(kind).encode().startswith(text):
         raise _of_something_else(path)
     return whole
+
+
+def _count(cell: str) -> int:
+    count = int(cell)
+    if count < 0:
+        raise ValueError(f"{cell} is negative")
+    return count
+
+
+def _amount(cell: str) -> float:
+    amount = float(cell)
+    if not 0 < amount < math.inf:  # means are geometric
+        raise ValueError(f"{cell} is not above zero, or not finite")
+    return amount
 
 
 def _header(kind: type[KeptRun]) -> str:

@@ -125,6 +125,16 @@ def test_runs_are_kept_line_by_line(tmp_path: Path) -> None:
         read_runs(path)
 
 
+@pytest.mark.parametrize(
+    ("field", "number"), [("cost", -1.0), ("cost", math.nan), ("seconds", 0.0), ("cost", math.inf), ("evaluations", -3)]
+)
+def test_numbers_that_no_run_has_are_told(field: str, number: float, tmp_path: Path) -> None:
+    path = tmp_path / "runs.tsv"
+    list(append_runs(path, [dataclasses.replace(_runs()[0], **{field: number})]))
+    with pytest.raises(FormatError, match=rf"runs\.tsv is damaged \({number} is n.*; remove the line, or the file"):
+        read_runs(path)
+
+
 @pytest.mark.parametrize("cut", [1, 3, 30, 60, 150])
 def test_a_study_that_was_killed_goes_on(cut: int, tmp_path: Path) -> None:
     path = tmp_path / "runs.tsv"
