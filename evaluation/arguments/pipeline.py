@@ -11,7 +11,7 @@ import inspect
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -106,7 +106,7 @@ def load_problem(
             estimates=details.estimates,
             pipeline_options=details.options,
             example_inputs=details.examples,
-            on_proposal=_tell,
+            on_proposal=functools.partial(_tell, details.examples),
         )
     except SystemExit as ended:
         raise InvalidParameter(f"{pipeline} ends the program (sys.exit) when it is called; let it return") from ended
@@ -117,10 +117,13 @@ def load_problem(
         ) from error
 
 
-def _tell(proposed: Mapping[str, Estimate]) -> None:
-    # Without what keeps a name unique in this process, unless it tells two of them apart.
-    stems = Counter(name.partition("$")[0] for name in proposed)
-    names = {name: stem if stems[stem := name.partition("$")[0]] == 1 else name for name in proposed}
+def _tell(inputs: Collection[str], proposed: Mapping[str, Estimate]) -> None:
+    # Outputs without what keeps a name unique in this process, unless it tells two of them apart. Names of inputs and
+    # parameters are what the pipeline calls them.
+    outputs = {name for name, estimate in proposed.items() if isinstance(estimate, Sequence) and name not in inputs}
+    stems = {name: name.partition("$")[0] if name in outputs else name for name in proposed}
+    count = Counter(stems.values())
+    names = {name: stem if count[stem] == 1 else name for name, stem in stems.items()}
     options = " ".join(_option(names[name], estimate) for name, estimate in proposed.items())
     click.echo(f"Proposed: {options}", err=True)
 

@@ -65,6 +65,26 @@ def test_outputs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert "Proposed" not in told(*shlex.split(line)[1:])
 
 
+DOLLARS = """
+import halide as hl
+
+def build():
+    x, image, gain = hl.Var("x"), hl.ImageParam(hl.Float(32), 1, "im$age"), hl.Param(hl.Float(32), "ga$in")
+    f = hl.Func("out")
+    f[x] = image[x] * gain
+    return f
+"""
+
+
+def test_inputs_and_parameters_are_told_by_all_of_their_names(tmp_path: Path) -> None:
+    (tmp_path / "dollars.py").write_text(DOLLARS)
+    command = ["schedule", f"{tmp_path / 'dollars.py'}:build", "--agent", "greedy"]
+    line = halidegym(*command, "--estimate-from", "im$age=64").stderr.splitlines()[0]
+    assert line == "Proposed: --param 'ga$in=1' --estimate 'im$age=0,64' --estimate out=0,64"
+    result = halidegym(*command, *shlex.split(line)[1:])
+    assert (result.exit_code, result.stderr.count("Proposed")) == (0, 0)
+
+
 def test_missing_estimates_are_supplied_by_the_options_that_the_error_names(tmp_path: Path) -> None:
     (tmp_path / "missing.py").write_text(MISSING)
     command = ["schedule", f"{tmp_path / 'missing.py'}:build", "--agent", "greedy"]
