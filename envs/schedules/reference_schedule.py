@@ -7,6 +7,8 @@ import dataclasses
 import halide as hl
 
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.native._core import InvalidParameter
+from halidegym.native.checks import shown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,8 +35,20 @@ class ReferenceSchedule:
         """The loop nest, or the source if there is none."""
         return self.loop_nest() or self.source
 
-    def cpp(self) -> str:
-        """C++ source that schedules a `Halide::Pipeline` named `pipeline`, as the autoscheduler printed it."""
+    def cpp(self, *, function: str | None = None) -> str:
+        """C++ source that schedules a `Halide::Pipeline` named `pipeline`, as the autoscheduler printed it.
+
+        Args:
+            function: None. What other schedules have here cannot be made of all that autoschedulers print.
+
+        Raises:
+            InvalidParameter: `function` is given.
+        """
+        if function is not None:
+            raise InvalidParameter(
+                f"function={shown(function)}: the source of {self.autoscheduler} is kept as it was printed, which may "
+                "declare no Funcs; leave function out"
+            )
         return self.source
 
     def loop_nest(self) -> str:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import csv
 import importlib.metadata
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -94,3 +98,12 @@ def test_the_citation_is_of_this_version() -> None:
 
 def test_the_changelog_has_this_version() -> None:
     assert f"\n## {halidegym.__version__}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_its_python_is_of_sound_types_in_a_strict_project(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    (tmp_path / "readme.py").write_text("\n".join(re.findall(r"```python\n(.*?)```", README, re.DOTALL)))
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", os.devnull, "readme.py"]
+    checked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout

@@ -106,3 +106,9 @@ def test_what_actions_are_of_is_named() -> None:
         Schedule.from_actions("blur", Rules(), [0])  # type: ignore[arg-type]
     with pytest.raises(_core.InvalidParameter, match="rules is None; give a Rules"):
         Schedule.from_actions(problem_of("blur"), None, [0])  # type: ignore[arg-type]
+
+
+def test_a_function_is_made_of_no_source_that_an_autoscheduler_printed() -> None:
+    schedule = Adams2019().plan(problem_of("several_updates")).schedule
+    with pytest.raises(_core.InvalidParameter, match="function='f': the source of Adams2019 is kept as it was printed"):
+        schedule.cpp(function="f")
