@@ -16,7 +16,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.native._core import InvalidParameter
-from halidegym.native.checks import check_given, shown
+from halidegym.native.checks import check_given, check_kind, shown
 from halidegym.training.adapters.sb3_q_policy import PointerQNetwork, PointerQPolicy
 from halidegym.training.divergence import check_finite
 from halidegym.training.dqn.buffer import EpisodeBuffer, Shown, Steps
@@ -36,7 +36,7 @@ class MaskedDQN(DQN):
         **others: as `DQN` takes them.
 
     Raises:
-        InvalidParameter: the policy is another one.
+        InvalidParameter: the policy is another one, or its `network` is no configuration.
     """
 
     policy: PointerQPolicy
@@ -137,7 +137,9 @@ class MaskedDQN(DQN):
         return super()._setup_learn(total_timesteps, callback, reset_num_timesteps, *others)
 
     def _setup_model(self) -> None:
-        self.replay_buffer_kwargs["loops"] = (self.policy_kwargs.get("network") or NetworkConfig()).loops
+        network = self.policy_kwargs.get("network")
+        check_kind(NetworkConfig, network=network)  # as the policy does, which is made later
+        self.replay_buffer_kwargs["loops"] = (network or NetworkConfig()).loops
         super()._setup_model()
 
     @staticmethod

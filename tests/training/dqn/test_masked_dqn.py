@@ -161,6 +161,12 @@ def test_other_observations_are_refused() -> None:
         MaskedDQN(PointerQPolicy, "CartPole-v1")
 
 
+@pytest.mark.parametrize("network", [{"width": 32}, {}])
+def test_other_networks_are_refused(network: dict[str, int]) -> None:
+    with pytest.raises(InvalidParameter, match=r"network=.* is a dict; give a NetworkConfig"):
+        model(toys(), policy_kwargs={"network": network})
+
+
 def test_policies_without_masks_are_refused() -> None:
     with pytest.raises(InvalidParameter, match=r"policy='MultiInputPolicy' .* give PointerQPolicy"):
         MaskedDQN("MultiInputPolicy", toys())  # type: ignore[arg-type]
