@@ -16,7 +16,7 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
 from halidegym.envs.problems.problem import SchedulingProblem
-from halidegym.native._core import FormatError, InvalidParameter
+from halidegym.native._core import Error, FormatError, InvalidParameter
 
 # What a problem has settled already, and what does not fit it any more.
 _SETTLED = ("target", "parallelism", "estimates", "pipeline_options")
@@ -45,6 +45,18 @@ class PortableSpec(EnvSpec):
             kwargs["pipeline"] = list(problems) if len(problems) > 1 else problems[0]
         others = {field.name: getattr(spec, field.name) for field in dataclasses.fields(spec) if field.init}
         return cls(**{**others, "kwargs": kwargs})
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both make the same environment, as what `EnvSpec.from_json` reads from `to_json` does."""
+        if not isinstance(other, EnvSpec):
+            return NotImplemented
+        try:
+            ours, theirs = (json.loads(PortableSpec.to_json(spec)) for spec in (self, other))  # type: ignore[arg-type]
+        except (Error, ValueError):  # one has no such form
+            ours, theirs = (
+                [getattr(spec, field.name) for field in dataclasses.fields(EnvSpec)] for spec in (self, other)
+            )
+        return bool(ours == theirs)
 
     def to_json(self) -> str:
         """The specification as JSON, for `EnvSpec.from_json`.

@@ -67,6 +67,31 @@ def test_an_environment_is_made_again(source: str, carry: Any, tmp_path: Path) -
         assert carry(again.spec).make().unwrapped.problems == env.unwrapped.problems
 
 
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_json_says_is_equal(source: str, tmp_path: Path) -> None:
+    pipeline = SOURCES[source](tmp_path)
+    spec = make(pipeline, max_decisions=64).spec
+    assert spec == through_json(spec)
+    assert through_json(spec) == spec
+    assert spec != make(pipeline, max_decisions=65).spec
+    assert spec != through_json(make("toy_blur", max_decisions=64).spec)
+
+
+def test_json_has_lists_that_are_equal_to_tuples_and_arrays() -> None:
+    env = gym.make("SyntheticTree-v0")
+    wrapped = RescaleObservation(env, np.zeros(6, np.float32), np.ones(6, np.float32))
+    for spec in (make("harris", pipeline_options={"size": (96, 64)}).spec, wrapped.spec):
+        assert spec is not None
+        assert spec == through_json(spec)
+        assert spec != "a text"
+
+
+def test_what_has_no_json_form_is_equal_to_itself() -> None:
+    spec = make(weights=builtin_weights()).spec
+    assert spec == copy.copy(spec)
+    assert spec != make().spec
+
+
 def test_estimates_and_options_are_settled_in_the_problem() -> None:
     def build(width: int = 512) -> hl.Func:
         x, y, f, g = hl.Var("x"), hl.Var("y"), hl.Func("f"), hl.Func("g")
