@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from halidegym.native._core import InvalidParameter
 from halidegym.training.networks.batches import (
     CONSUMERS,
     DECIDING,
@@ -52,11 +53,20 @@ class Unpadded(NamedTuple):
 
 
 def unpad(observation: Mapping[str, Tensor], loops: int) -> Unpadded:
-    """A batch of observations, of whose descriptors `loops` loops are kept. Equal problems become one."""
+    """A batch of observations, of whose descriptors `loops` loops are kept. Equal problems become one.
+
+    Raises:
+        InvalidParameter: an observation shows nothing.
+    """
     chosen, problem = _problems(observation)
     room = _tables({key: observation[key][chosen] for key in _OF_PROBLEM})
     mask = room["stage_mask"] > 0
     sizes = mask.sum(1)
+    if not sizes.all():
+        raise InvalidParameter(
+            "An observation shows no stages, as the zeros do with which Gymnasium's DelayObservation begins; leave that "
+            "out, as legal actions are those of the present state"
+        )
     offsets = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
     of_edge, edge = torch.nonzero(room["edges"][:, :, 0] >= 0, as_tuple=True)
     problems = Problems(

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from gymnasium.wrappers import FilterObservation, FrameStackObservation
+from gymnasium.wrappers import DelayObservation, FilterObservation, FrameStackObservation
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
@@ -188,6 +188,14 @@ def test_observations_that_wrappers_have_changed_are_refused(policy: type[Pointe
         policy(FrameStackObservation(env, 2).observation_space, env.action_space, lambda _: 1e-3)
     what_is_read = FilterObservation(env, [key for key in env.observation_space if key != "schedule_features"])
     policy(what_is_read.observation_space, env.action_space, lambda _: 1e-3)
+
+
+@pytest.mark.parametrize("policy", [PointerPolicy, PointerQPolicy])
+def test_observations_that_show_nothing_are_refused(policy: type[PointerPolicy | PointerQPolicy]) -> None:
+    env = DelayObservation(make("toy_blur"), 1)
+    made = policy(env.observation_space, env.action_space, lambda _: 1e-3)
+    with pytest.raises(InvalidParameter, match=r"shows no stages, .* DelayObservation"):
+        made.predict(env.reset(seed=0)[0])
 
 
 @pytest.mark.parametrize("policy", [PointerPolicy, PointerQPolicy])
