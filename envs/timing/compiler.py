@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import hashlib
 import queue
+import resource
 import shutil
 import time
 from collections.abc import Iterator
@@ -136,7 +137,7 @@ class Compiler:
 
         Raises:
             CompilationError: Halide refused the schedule, crashed or took too long.
-            CannotCompile: no linker is installed, or there is no space left.
+            CannotCompile: no linker is installed, there is no space left, or files may not be as large.
         """
         object_path = library.with_suffix(".o")
         begin = time.perf_counter()
@@ -187,10 +188,19 @@ class Compiler:
 
 @contextlib.contextmanager
 def _space_in(folder: Path, variable: str) -> Iterator[None]:
-    """Name a full disk as the reason for what failed: who cannot write cannot leave last words either."""
+    """Name a full disk, or an end to what files may have, as the reason for what failed.
+
+    Who cannot write cannot leave last words either.
+    """
     try:
         yield
     except CompilationError:
+        largest, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+        if 0 <= largest < _LEAST_FREE_BYTES:
+            raise CannotCompile(
+                f"A schedule cannot be compiled: files may have {largest} bytes at most; allow more, such as by ulimit -f "
+                "unlimited"
+            ) from None
         if shutil.disk_usage(folder).free >= _LEAST_FREE_BYTES:
             raise
         raise CannotCompile(
