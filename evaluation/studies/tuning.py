@@ -147,13 +147,14 @@ class TuningRun:
     """One pipeline as it was tuned, for a file of runs.
 
     Attributes:
-        pipeline, problem, machine, budget, seed, against: what was run: as it was named, and what that was; the machine's
-            fingerprint; for how long; the rivals.
+        pipeline, problem, version, machine, budget, seed, against: what was run: as it was named, and what that was; by
+            which halidegym; the machine's fingerprint; for how long; the rivals.
         result: what came of it, a `Tuned` as JSON.
     """
 
     pipeline: str
     problem: str
+    version: str
     machine: str
     budget: str
     seed: int
@@ -161,9 +162,9 @@ class TuningRun:
     result: str
 
     @property
-    def key(self) -> tuple[str, str, str, str, int, str]:
+    def key(self) -> tuple[str, str, str, str, str, int, str]:
         """What was run."""
-        return self.pipeline, self.problem, self.machine, self.budget, self.seed, self.against
+        return self.pipeline, self.problem, self.version, self.machine, self.budget, self.seed, self.against
 
 
 def tune_and_compare(

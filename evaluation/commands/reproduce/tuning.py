@@ -11,6 +11,7 @@ import click
 from halidegym.agents.budget import Budget
 from halidegym.agents.tuner.autotune import Autotune
 from halidegym.envs.processes.isolated import run_isolated
+from halidegym.envs.processes.workers import installation
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.timers import recorded_as
 from halidegym.evaluation.arguments.options import SECONDS, SEED, Failure, Integer, parallelism_option, pipeline_options
@@ -88,7 +89,8 @@ def tuning(
     steps: list[str] = ["\t".join(_CURVE)]
     for pipeline in chosen:
         problem = run_isolated(load_problem, pipeline, parallelism=parallelism, details=details)
-        conditions = recorded_as(problem), this_machine().fingerprint, budget.words, seed, ", ".join(rivals)
+        here = installation()["halidegym"], this_machine().fingerprint
+        conditions = recorded_as(problem), *here, budget.words, seed, ", ".join(rivals)
         run = known.get((pipeline, *conditions))
         if run is None:
             try:

@@ -126,6 +126,9 @@ def test_tuning_that_was_ended_goes_on(tmp_path: Path, monkeypatch: pytest.Monke
         run("ended", *changes)
         assert asked == ["toy_scan", "toy_blur"], changes
         asked.clear()
+    monkeypatch.setattr(command, "installation", lambda: {"halidegym": "another version"})
+    run("ended")
+    assert asked == ["toy_scan", "toy_blur"], "of another version"
     runs = tmp_path / "ended/table-runs.tsv"
     result = halidegym("reproduce", "tuning", "toy_scan", "--output", tmp_path / "ended/table.csv", "--curves", runs)
     assert (result.exit_code, "where the runs are kept" in result.output) == (2, True), result.output
