@@ -14,6 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -96,6 +97,8 @@ class ChildProcess:
         except BaseException:
             self._words.close()
             raise
+        # A `Popen` that nobody has any more would be kept, and its pipes open, until the process ends by itself.
+        weakref.finalize(self, _end, self._process, self._owner).atexit = False
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)
         self._received = bytearray()
@@ -203,15 +206,7 @@ class ChildProcess:
 
     def kill(self) -> None:
         """End the process, whatever it is doing; reading from it then fails."""
-        # It leads a session, so this reaches its children, too (a linker behind a compiler driver). Until it does, in its
-        # first moments, there is no such group.
-        if self._process.returncode is not None:
-            return  # and its number may be somebody else's by now
-        if os.getpid() == self._owner:  # or who started it, of whom this is a fork, may need it still
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.kill()
-        self._process.wait()
+        _end(self._process, self._owner)
 
     def _finished(self) -> Finished:
         words, status = _last_lines(self.words), self._process.wait()
@@ -223,6 +218,19 @@ class ChildProcess:
         if status < 0:
             return Finished("crash", f"died of {signal.Signals(-status).name}", words)
         return Finished("error", f"exited with status {status}", words)
+
+
+def _end(process: Child, owner: int) -> None:
+    """End a process that another one, its owner, has started."""
+    if process.returncode is not None:
+        return  # and its number may be somebody else's by now
+    # It leads a session, so this reaches its children, too (a linker behind a compiler driver). Until it does, in its
+    # first moments, there is no such group.
+    if os.getpid() == owner:  # or who started it, of whom this is a fork, may need it still
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+    process.wait()
 
 
 class ConfinedProcess(ChildProcess):

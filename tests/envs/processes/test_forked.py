@@ -86,13 +86,17 @@ def test_a_process_outlives_the_thread_that_asked_for_it() -> None:
         assert process.call(add, 1, b=2) == 3
 
 
-def test_a_process_that_nobody_has_any_more_ends() -> None:
-    processes = [PythonProcess()]
+@pytest.mark.parametrize("forked", [True, False])
+def test_a_process_that_nobody_has_any_more_ends_and_leaves_no_descriptors(forked: bool) -> None:
+    with PythonProcess(forked=forked):
+        before = len(os.listdir("/proc/self/fd"))
+    processes = [PythonProcess(forked=forked)]
     pid = processes[0].pid
     assert is_running(pid)
     with pytest.warns(ResourceWarning):
         processes.clear()
     assert all_end([pid])
+    assert len(os.listdir("/proc/self/fd")) < before
 
 
 def test_its_number_is_its_own_until_its_end_is_known() -> None:
