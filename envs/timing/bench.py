@@ -128,6 +128,8 @@ class Bench:
             for job in jobs:
                 job.cancel()
             self.compiler.interrupt()
+            for library in libraries:
+                shutil.rmtree(library.parent, ignore_errors=True)
             raise
 
     def _kernel(

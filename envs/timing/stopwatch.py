@@ -263,7 +263,7 @@ class Stopwatch:
                 raise _core.CompileError(f"{problem.name}: {kernel.failure.outcome}: {kernel.failure.error}")
             try:
                 with self._running(problem, kernel) as running:
-                    return running.outputs(self._bench.new_directory())
+                    return running.outputs(kernel.library.parent)  # which goes with the kernel
             except KernelFailed as failed:
                 raise _core.Error(
                     f"{problem.name}: {failed.outcome} of the compiled pipeline: {failed.error}"
@@ -275,14 +275,13 @@ class Stopwatch:
         key = _identity(problem)
         if not self.settings.verify or key in self._bench.trusted:
             return
-        directory = self._bench.new_directory()
         with contextlib.ExitStack() as stack:
             (kernel,) = [stack.enter_context(kernel) for kernel in self._compiled(problem, [TrustedSchedule(problem)])]
             try:
                 if kernel.failure is not None:
                     raise kernel.failure
                 with self._running(problem, kernel) as running:
-                    self._bench.keep_trusted(key, Trusted.of(problem, running, directory))
+                    self._bench.keep_trusted(key, Trusted.of(problem, running, self._bench.new_directory()))
             except KernelFailed as failed:
                 raise cannot_verify(problem, failed) from None
 

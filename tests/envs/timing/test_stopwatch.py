@@ -1,10 +1,14 @@
-"""Stopwatches that others close."""
+"""Stopwatches that others close, and those that are used for days."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pipelines_for_tests
@@ -13,7 +17,7 @@ from halidegym.envs.timing import stopwatch as stopwatch_module
 from halidegym.envs.timing.kernel import RunningKernel
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.native._core import InvalidParameter
+from halidegym.native._core import Error, InvalidParameter
 
 
 @pytest.mark.parametrize("verify", [True, False])
@@ -29,3 +33,27 @@ def test_one_that_another_thread_closes_blames_no_schedule(monkeypatch: pytest.M
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.blur)
     with pytest.raises(InvalidParameter, match=r"stopwatch was closed.*make another"):
         stopwatch.time(problem, None)
+
+
+def test_what_has_run_leaves_no_files_before_the_stopwatch_is_closed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.blur)
+    with Stopwatch() as stopwatch:
+        (first,), (again,) = (stopwatch.run(problem, None) for _ in range(2))
+        (scratch,) = tmp_path.iterdir()
+        assert list(scratch.iterdir()) == []
+    np.testing.assert_array_equal(first, again)
+
+
+def test_what_fails_leaves_no_files_either(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.blur)
+    with Stopwatch() as stopwatch:
+        stopwatch.compile(problem, [])  # the runtime, which no other test may have had built
+        monkeypatch.setattr(shutil, "which", lambda _: None)
+        with pytest.raises(Error, match="no linker found"):
+            stopwatch.time(problem, None)
+        (scratch,) = tmp_path.iterdir()
+        assert list(scratch.iterdir()) == []
