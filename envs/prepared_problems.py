@@ -70,9 +70,9 @@ def load_prepared_problems(
         problems = GeneratedProblems(target, parallelism, rules, model)
         if pool is None:
             return problems
-        from halidegym.envs.problem_pool import ProblemPool  # files and threads, which others need not load
+        from halidegym.envs.problem_pool import shared_pool  # files and threads, which others need not load
 
-        return ProblemPool.shared(problems, pool)
+        return shared_pool(problems, pool)
     if pool is not None:
         raise _core.InvalidParameter(
             f'pool={pool} is for generated pipelines alone, not for pipeline={shown(pipeline)}: use pipeline="random", or '

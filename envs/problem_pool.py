@@ -33,14 +33,8 @@ class ProblemPool:
         self._ready: dict[int, PreparedProblem] = {}
         self._refill: threading.Thread | None = None
 
-    @classmethod
-    def shared(cls, source: GeneratedProblems, size: int) -> ProblemPool:
-        """The pool that all environments of this process with the same problems share, while one of them is there."""
-        pool = cls(source, size)
-        return _SHARED.setdefault((pool._files.key, size), pool)
-
     def __reduce__(self) -> tuple[Callable[[GeneratedProblems, int], ProblemPool], tuple[GeneratedProblems, int]]:
-        return ProblemPool.shared, (self._source, self._size)
+        return shared_pool, (self._source, self._size)  # a function, as cloudpickle takes class methods apart
 
     def __len__(self) -> int:
         return self._size
@@ -77,6 +71,12 @@ class ProblemPool:
 
 
 _SHARED: weakref.WeakValueDictionary[tuple[str, int], ProblemPool] = weakref.WeakValueDictionary()
+
+
+def shared_pool(source: GeneratedProblems, size: int) -> ProblemPool:
+    """The pool that all environments of this process with the same problems share, while one of them is there."""
+    pool = ProblemPool(source, size)
+    return _SHARED.setdefault((pool._files.key, size), pool)
 
 
 _PREPARING = Turn()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -172,7 +173,7 @@ def test_without_a_folder_pools_are_in_memory(folder: Path) -> None:
 def test_pools_are_shared_and_go_with_their_environments() -> None:
     first, second, other = make(), make(), make(SIZE - 1)
     assert first.prepared_problems is second.prepared_problems is not other.prepared_problems
-    for again in (copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
+    for again in (copy.deepcopy(first), *map(pickle.loads, (pickle.dumps(first), cloudpickle.dumps(first)))):
         assert again.prepared_problems is first.prepared_problems
     pool = ProblemPool(source(), 10**6)
     assert pool[7].problem.name == "random-train-v1/7"
