@@ -41,6 +41,39 @@ def kept_processes_of_two(forked: bool) -> list[int]:
     return [own, of_the_fork, own_again]
 
 
+def has_started_beside_a_fork(forked: bool) -> bool:
+    """Whether a process has, while a fork of this one lives that was made as the pipes were there to start it."""
+    pipe, pipes, opened, started = os.pipe, list[tuple[int, int]](), threading.Event(), threading.Event()
+
+    def slow_pipe() -> tuple[int, int]:
+        ends = pipe()
+        pipes.append(ends)
+        if len(pipes) == (1 if forked else 3):  # for its errors, the last one: a server needs no other
+            opened.set()
+            time.sleep(0.2)
+        return ends
+
+    def start() -> None:
+        with PythonProcess(forked=forked):
+            started.set()
+
+    ours, its = pipe()
+    os.pipe = slow_pipe
+    thread = threading.Thread(target=start)
+    thread.start()
+    opened.wait()
+    fork = os.fork()
+    if fork == 0:
+        os.close(its)
+        os.read(ours, 1)
+        os._exit(0)
+    has_started = started.wait(20.0)
+    os.close(its)
+    os.waitpid(fork, 0)
+    thread.join()
+    return has_started
+
+
 def servers_of_threads() -> set[int]:
     """Those that threads have which all begin at once."""
     with ThreadPoolExecutor(4) as executor:

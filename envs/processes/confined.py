@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import IO, Literal, TypeAlias, TypeVar
 
 from halidegym.envs.processes.forked import ForkedProcess
+from halidegym.envs.processes.program import start_program
 from halidegym.envs.processes.resources import is_ready, memory_limit
 from halidegym.native import _core
 
@@ -269,7 +270,7 @@ def confined(
     limits = [str(os.getpid()), str(memory_limit(memory_bytes)), ",".join(map(str, cpus)) or ","]
 
     def start(words: IO[bytes]) -> Child:
-        return subprocess.Popen(
+        return start_program(
             [RUNNER, "confine", *limits, *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

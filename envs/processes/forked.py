@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from halidegym.envs.processes.fork_server import ASKED, NUMBER, Request
+from halidegym.envs.processes.program import start_program
 from halidegym.envs.processes.python import module_path, python_command, python_path
 from halidegym.envs.processes.resources import is_ready
 
@@ -108,7 +109,7 @@ class ForkServer:
             self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             kept.enter_context(self._control)
             with theirs:
-                self._process = subprocess.Popen(
+                self._process = start_program(
                     python_command(_SERVER),
                     stdin=theirs.fileno(),
                     stdout=self._words,

@@ -19,6 +19,7 @@ from forking_functions import (
     add_with_signals_blocked,
     descriptors_left_behind,
     forks_of_two,
+    has_started_beside_a_fork,
     inherited_later,
     kept_processes_of_two,
     remains_beside_a_fork,
@@ -116,6 +117,11 @@ def test_a_fork_of_the_program_has_a_server_of_its_own_and_leaves_the_other_one(
 def test_a_fork_of_the_program_does_not_share_a_process_with_it(forked: bool) -> None:
     own, of_the_fork, own_again = run_anew(kept_processes_of_two, forked)
     assert own == own_again != of_the_fork
+
+
+@pytest.mark.parametrize("forked", [True, False])
+def test_a_fork_of_the_program_does_not_keep_another_thread_from_starting_a_process(forked: bool) -> None:
+    assert run_anew(has_started_beside_a_fork, forked)
 
 
 def test_forks_of_the_program_keep_nothing_from_its_end() -> None:
