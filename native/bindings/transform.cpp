@@ -251,7 +251,10 @@ void bind_transform(py::module_ &m) {
             py::arg("state"), py::arg("depth"))
         .def(
             "cost",
-            [](const TransformSpace &space, const TransformState &state) { return space.cost(checked(space, state)); },
+            [](const TransformSpace &space, const TransformState &state) {
+                const NativeWork work;  // a function in Python may let other threads run
+                return space.cost(checked(space, state));
+            },
             py::arg("state"))
         .def("__repr__",
              [](const py::object &space) {

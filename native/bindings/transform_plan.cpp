@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "bindings/native_work.h"
 #include "bindings/topics.h"
 #include "bindings/values.h"
 #include "problem/error.h"
@@ -104,7 +105,7 @@ py::object run(BoundTransformPlan &self, const py::object &x, const py::object &
         throw InvalidParameter("out overlaps x; give an array of its own");
     }
     {
-        const py::gil_scoped_release unlocked;
+        const UnlockedWork work;
         self.run(reinterpret_cast<const double *>(from), reinterpret_cast<double *>(to));
     }
     return output;

@@ -14,6 +14,8 @@ SEARCHES = {
     "a space in Python": "TAG(num_evaluations=10**9).solve(PythonTree(SyntheticTree(branching=10, depth=9)))",
     "rounds": "IteratedSearch(RandomSearch(), workers=2).plan(harris, seconds=3600)",
     "episodes": "play()",
+    "plans that run": "run_a_plan()",
+    "costs by a function": "ask_for_costs()",
     "one after another": "[RandomSearch(num_schedules=20).plan(harris) for _ in range(10**6)]",
 }
 
@@ -22,14 +24,16 @@ def exits(daemon: str) -> subprocess.CompletedProcess[str]:
     """Exit while four threads do this."""
     program = f"""
         import threading, time
+        import numpy as np
         from halidegym.agents import *
         from halidegym.envs.sources import load_problem
         from halidegym.envs.problems.rules import Rules
-        from halidegym.native._core import Environment, ObservationShape, SyntheticTree
+        from halidegym.native._core import Environment, ObservationShape, SyntheticTree, TransformPlan, TransformSpace
         from search_spaces_for_tests import PythonTree
 
         harris = load_problem("harris", parallelism=4)
         root = Rules().space(harris).initial_state()
+        numbers = np.ones(65536, dtype=complex)
 
         def play():
             environment = Environment(ObservationShape(stages=64, edges=64, loops=32, decisions=64))
@@ -37,6 +41,16 @@ def exits(daemon: str) -> subprocess.CompletedProcess[str]:
                 environment.start(root)
                 while not environment.state.is_complete:
                     environment.step(0)
+
+        def run_a_plan():
+            plan = TransformPlan(65536, TransformSpace(65536, lanes=[1]).root().plan)
+            while True:
+                plan.run(numbers)
+
+        def ask_for_costs():
+            while True:
+                space = TransformSpace(64, cost=lambda plan: sum(float(i) for i in range(3000)))
+                space.cost(space.root())
 
         for _ in range(4):
             threading.Thread(target=lambda: {daemon}, daemon=True).start()
