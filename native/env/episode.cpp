@@ -120,7 +120,8 @@ const Position &Episode::position() const {
 }
 
 void Episode::observe(Shown &shown, const Observation &out) const {
-    write(position(), tree_->problem_rows(), shape_, shown, out);
+    const Position &here = position();  // throws before there is a tree
+    write(here, tree_->problem_rows(), shape_, shown, out);
 }
 
 void Episode::observe(const Observation &out) const {
