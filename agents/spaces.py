@@ -15,7 +15,8 @@ class SearchSpace(Protocol):
     """A space of decisions, to be minimised by any planner; an object needs these methods and no base class.
 
     States and decisions are whatever Python values the space likes; states must not change once they are returned. Equal
-    calls must give equal results. What a method raises ends the search and arrives at the caller.
+    calls must give equal results, so decisions that are objects need an ``__eq__``. What a method raises ends the search and
+    arrives at the caller.
 
     Planners are slower on a Python object than on a space in C++, and find the same; but the same seed draws other random
     schedules in C++, where they are drawn without listing all decisions.

@@ -169,6 +169,37 @@ void test_errors_in_threads() {
     expect_error<std::bad_alloc>("out of memory", [&] { Mcts<Fragile>(Fragile(), options, Budget{}).run(); });
 }
 
+// Words that now and then have other decisions, or are not complete, when they are asked again.
+class FickleWords : public Words {
+public:
+    explicit FickleWords(uint64_t seed) : random_(seed) {}
+
+    bool is_complete(const State &word) { return word.size() >= length && !changes(); }
+    Children children(const State &word) { return {this, word, changes() ? "ab" : "abcd"}; }
+    std::optional<double> cost(const State &word) { return 1 + static_cast<double>(split_seed(7, word.back()) % 11); }
+
+private:
+    bool changes() { return uniform_below(random_, 12) == 0; }
+
+    SplitMix64 random_;
+};
+
+void test_changed_answers() {
+    int refused = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        MctsOptions options = iterations(10);
+        options.winner = seed % 2 == 0 ? MctsOptions::Winner::Average : MctsOptions::Winner::Best;
+        options.first_beam = seed % 3 == 0 ? std::optional(2) : std::nullopt;
+        options.policy.bonus = seed % 5 == 0 ? TreePolicy::Bonus::Prior : options.policy.bonus;
+        try {
+            Mcts<FickleWords>(FickleWords(seed), options, Budget{}).run();
+        } catch (const InvalidParameter &) {
+            refused++;
+        }
+    }
+    expect("some are found out", refused > 0);
+}
+
 }  // namespace
 
 int main() {
@@ -179,5 +210,6 @@ int main() {
     test_ends();
     test_a_temporary_budget();
     test_errors_in_threads();
+    test_changed_answers();
     return failures == 0 ? 0 : 1;
 }

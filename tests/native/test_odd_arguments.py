@@ -75,6 +75,91 @@ def test_a_root_that_is_complete_has_nothing_to_search(search: Callable[..., obj
         search(Done())
 
 
+class Words:
+    """Words of four letters, of which a subclass breaks a promise."""
+
+    def root(self) -> str:
+        return ""
+
+    def is_complete(self, word: str) -> bool:
+        return len(word) == 4
+
+    def depth(self, word: str) -> int:
+        return len(word)
+
+    def max_depth(self) -> int:
+        return 8
+
+    def decisions(self, _: str) -> list[Any]:
+        return list("abc")
+
+    def apply(self, word: str, letter: Any) -> str:
+        return word + str(letter)
+
+    def cost(self, word: str) -> float:
+        return 1.0 + sum(map(ord, word)) % 7
+
+
+class Letter:
+    """One that equals nothing but itself."""
+
+    def __init__(self, letter: str) -> None:
+        self.letter = letter
+
+    def __str__(self) -> str:
+        return self.letter
+
+
+class NewLetters(Words):
+    def decisions(self, _: str) -> list[Any]:
+        return [Letter(letter) for letter in "abc"]
+
+
+class LosesLetters(Words):
+    """All of them but one, as soon as a beam has found something."""
+
+    found = False
+
+    def is_complete(self, word: str) -> bool:
+        self.found |= len(word) == 4
+        return len(word) == 4
+
+    def decisions(self, _: str) -> list[Any]:
+        return ["a"] if self.found else ["a", "b"]
+
+    def cost(self, word: str) -> float:
+        return 1.0 + word.count("a")
+
+
+class GoesOn(Words):
+    """A word that was complete is not, when it is asked for the tenth time."""
+
+    asked = 0
+
+    def is_complete(self, word: str) -> bool:
+        self.asked += len(word) == 4
+        return len(word) == 8 or (len(word) == 4 and self.asked < 10)
+
+    def decisions(self, word: str) -> list[Any]:
+        return ["a"] if word else ["a", "b"]
+
+    def cost(self, word: str) -> float:
+        return 1.0 + len(word)
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "message"),
+    [
+        (NewLetters(), {"winner": "average"}, "equals none of its decisions.*need an __eq__"),
+        (LosesLetters(), {"first_beam": 2}, "has fewer decisions; let decisions"),
+        (GoesOn(), {}, "not complete, but was.*is_complete"),
+    ],
+)
+def test_a_space_that_breaks_its_promises_is_found_out(words: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(_core.InvalidParameter, match=message):
+        c.mcts(words, c.MctsOptions(iterations=20, trees=2, **options))
+
+
 def test_tree_search_begins_with_a_complete_state_though_all_cost_infinitely_much() -> None:
     endless = c.TransformSpace(64, cost=lambda _: float("inf"))
     found = c.mcts(endless, c.MctsOptions(iterations=5))

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "problem/error.h"
 #include "search/spaces/optional_hooks.h"
 #include "search/spaces/search_space.h"
 
@@ -18,6 +20,22 @@ struct Walk {
     typename S::State state;
     std::vector<typename S::Decision> decisions;
 };
+
+// A space in Python may not say the same of a state whenever it is asked. Searches that rely on it find that out here.
+inline InvalidParameter changed_answer(const std::string &what, const std::string &remedy) {
+    return InvalidParameter("the search space does not say the same of a state as before: " + what + "; " + remedy);
+}
+
+// Where a decision that was taken stands among the legal ones of its state.
+template <typename Decision>
+uint32_t place_of(const Decision &decision, std::span<const Decision> legal) {
+    const auto found = std::find(legal.begin(), legal.end(), decision);
+    if (found == legal.end()) {
+        throw changed_answer("a decision that was taken equals none of its decisions",
+                             "let decisions() always list equal decisions, which need an __eq__ if they are objects");
+    }
+    return static_cast<uint32_t>(found - legal.begin());
+}
 
 // As long as there is exactly one decision.
 template <SearchSpace S>
@@ -49,7 +67,7 @@ Trace<S> trace(S &space, typename S::State start, std::span<const typename S::De
     for (const auto &decision : decisions) {
         auto children = children_to_rate(space, trace.end);
         const auto legal = children.decisions();
-        trace.actions.push_back(static_cast<uint32_t>(std::find(legal.begin(), legal.end(), decision) - legal.begin()));
+        trace.actions.push_back(place_of<typename S::Decision>(decision, legal));
         trace.num_choices += legal.size() > 1 ? 1 : 0;
         trace.end = lasting_child(space, trace.end, children, decision);
     }
@@ -62,7 +80,11 @@ std::vector<typename S::Decision> decisions_of(S &space, typename S::State start
     std::vector<typename S::Decision> decisions;
     for (const uint32_t action : actions) {
         auto children = space.children(start);
-        decisions.push_back(children.decisions()[action]);
+        const auto legal = children.decisions();
+        if (action >= legal.size()) {
+            throw changed_answer("it has fewer decisions", "let decisions() always list the same");
+        }
+        decisions.push_back(legal[action]);
         start = children.child(decisions.back());
     }
     return decisions;

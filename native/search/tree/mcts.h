@@ -114,7 +114,7 @@ template <SearchSpace S>
 MctsResult<typename S::State> Mcts<S>::run() {
     incumbent_ = find_first();
     record_.add(incumbent_->solution());
-    const auto lead = root_.below(incumbent_->path);
+    const auto lead = root_.below(incumbent_->path.decisions);
     TreeOrder<Decision> order{std::nullopt, {lead.begin(), lead.end()}, incumbent_->path.cost, {}};
     while (!space_.is_complete(root_.state()) && record_.may_continue(root_.num_moves(), space_.depth(root_.state()))) {
         order.limits = limits();
@@ -161,8 +161,7 @@ typename Mcts<S>::Found Mcts<S>::first_of_beam() {
         BeamSearch<S>(space_, {.beam_size = *options_.first_beam, .threads = options_.threads}, first_pass).run();
     count(beam.distinct_evaluations(), beam.expansions, beam.forwards);  // the second pass asks for what is known
     const Solution<State> &first = beam.solutions.front();
-    const auto below = std::span(first.actions).subspan(root_.depth());
-    return found_below(decisions_of<S>(space_, root_.state(), below), first.cost);
+    return found_below(decisions_of<S>(space_, root_.state(), root_.below(first.actions)), first.cost);
 }
 
 // The best of some random ones, as many as are wanted; else, if simulations are to follow it, a greedy one.
@@ -286,7 +285,7 @@ const typename Mcts<S>::Found *Mcts<S>::choose(const std::vector<Found> &found) 
 
 template <SearchSpace S>
 Move<typename S::Decision> Mcts<S>::winner(const Found &chosen, const TreeReports<Decision> &reports) {
-    const Move<Decision> best{chosen.path.actions[root_.depth()], chosen.path.decisions[root_.depth()]};
+    const Move<Decision> best = root_.next(chosen.path);
     switch (options_.winner) {
     case MctsOptions::Winner::Average:
         return best_average(reports).value_or(best);
@@ -305,8 +304,7 @@ std::optional<Move<typename S::Decision>> Mcts<S>::best_average(const TreeReport
     std::vector<NodeStatistics> totals(decisions.size());
     for (const auto &tree : reports.trees) {
         for (const auto &child : tree.contenders) {
-            const auto action = std::find(decisions.begin(), decisions.end(), child.decision) - decisions.begin();
-            NodeStatistics &total = totals[static_cast<size_t>(action)];
+            NodeStatistics &total = totals[place_of(child.decision, decisions)];
             total.outcomes += child.outcomes;
             total.sum_cost += child.sum_cost;
         }
@@ -333,8 +331,7 @@ std::optional<Move<typename S::Decision>> Mcts<S>::last_candidate(const TreeRepo
         for (const auto &left : tree.contenders) {
             if (left.best_cost < least) {
                 least = left.best_cost;
-                const auto action = std::find(decisions.begin(), decisions.end(), left.decision) - decisions.begin();
-                best = Move<Decision>{static_cast<uint32_t>(action), left.decision};
+                best = Move<Decision>{place_of(left.decision, decisions), left.decision};
             }
         }
     }
@@ -365,7 +362,7 @@ TriedAtRoot Mcts<S>::tried(const TreeReports<Decision> &reports) {
 template <SearchSpace S>
 TreeOrder<typename S::Decision> Mcts<S>::move_root(const Move<Decision> &move, double cost) {
     const auto keep = [&](std::optional<Found> &found) {
-        if (found && found->path.actions[root_.depth()] != move.action) {
+        if (found && root_.next(found->path).action != move.action) {
             found.reset();
         }
     };
@@ -374,7 +371,7 @@ TreeOrder<typename S::Decision> Mcts<S>::move_root(const Move<Decision> &move, d
     root_.move(space_, move);
     TreeOrder<Decision> order{move, {}, cost, {}};
     if (incumbent_) {
-        const auto lead = root_.below(incumbent_->path);
+        const auto lead = root_.below(incumbent_->path.decisions);
         order.lead.assign(lead.begin(), lead.end());
     }
     return order;

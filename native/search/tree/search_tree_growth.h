@@ -78,6 +78,9 @@ std::pair<uint32_t, typename S::State> SearchTree<S>::enter_preferred(S &space, 
                              score(child, exploration);
     if (node.untried < node.num_decisions && !nodes_.is_full() && is_untried_better) {
         const auto preferences = preferences_of(space, state);
+        if (node.untried >= preferences.size()) {
+            throw changed_answer("it has fewer decisions", "let decisions() always list the same");
+        }
         const Decision decision = preferences[node.untried].decision;
         auto entered = add_child(space, parent, decision, space.apply(state, decision), node.untried_prior);
         find_untried(parent, preferences);
@@ -184,7 +187,10 @@ Walk<S> SearchTree<S>::descend(S &space, const State &state, const Node &child) 
     Walk<S> walk{space.apply(state, child.decision), {child.decision}};
     for (uint32_t i = 0; i < child.num_forced; i++) {
         auto step = forced_step(space, walk.state);
-        walk.decisions.push_back(step.value().first);
+        if (!step) {
+            throw changed_answer("it has not one decision alone", "let decisions() always list the same");
+        }
+        walk.decisions.push_back(step->first);
         walk.state = std::move(step->second);
     }
     return walk;

@@ -48,14 +48,28 @@ public:
         return path;
     }
 
-    // Of a path through the root: the decisions from here on, how many of them have an alternative, and where they end.
-    std::span<const Decision> below(const CompletePath<Decision> &path) const {
-        return std::span(path.decisions).subspan(depth());
+    // What is left of a way through the root, by decisions or by their places.
+    template <typename Step>
+    std::span<const Step> below(const std::vector<Step> &way) const {
+        if (way.size() < depth()) {
+            throw changed_answer("it is not complete, but was",
+                                 "let is_complete() always say the same, and decisions() list the same");
+        }
+        return std::span(way).subspan(depth());
+    }
+    // Of a path through the root: its next move, how many decisions from here on have an alternative, and where they
+    // end.
+    Move<Decision> next(const CompletePath<Decision> &path) const {
+        const auto decisions = below(path.decisions);
+        if (decisions.empty()) {
+            throw changed_answer("it is not complete, but was", "let is_complete() always say the same");
+        }
+        return {below(path.actions).front(), decisions.front()};
     }
     int num_choices(const CompletePath<Decision> &path) const { return path.num_choices - num_moves_; }
     State end(S &space, const CompletePath<Decision> &path) const {
         State end = state_;
-        for (const Decision &decision : below(path)) {
+        for (const Decision &decision : below(path.decisions)) {
             end = space.apply(end, decision);
         }
         return end;

@@ -142,14 +142,15 @@ void TreeShare<S>::obey(const TreeOrder<Decision> &order) {
         }
         return;
     }
-    const size_t depth = root_.depth();
+    for (auto &best : best_) {
+        if (best && root_.next(*best).action != order.move->action) {
+            best.reset();
+        }
+    }
     const Walk<S> walk = root_.move(space_, *order.move);
     const bool is_complete = space_.is_complete(walk.state);
-    for (size_t i = 0; i < best_.size(); i++) {
-        if (best_[i] && best_[i]->actions[depth] != order.move->action) {
-            best_[i].reset();
-        }
-        ensemble_.trees()[i].move_root(walk, is_complete, order.cost, order.lead);
+    for (Tree &tree : ensemble_.trees()) {
+        tree.move_root(walk, is_complete, order.cost, order.lead);
     }
 }
 
