@@ -160,6 +160,12 @@ def test_a_space_that_breaks_its_promises_is_found_out(words: Any, options: dict
         c.mcts(words, c.MctsOptions(iterations=20, trees=2, **options))
 
 
+def test_reports_of_more_trees_than_there_are_are_refused() -> None:
+    others = c.TreeShare(space(), c.MctsOptions(trees=300, iterations=3), 0, 1)
+    with pytest.raises(_core.InvalidParameter, match="tree of a report=2 is out of range; it must be from 0 to 1"):
+        c.mcts(space(), c.MctsOptions(trees=2, iterations=3), trees=lambda order, _: others.search(order))
+
+
 def test_tree_search_begins_with_a_complete_state_though_all_cost_infinitely_much() -> None:
     endless = c.TransformSpace(64, cost=lambda _: float("inf"))
     found = c.mcts(endless, c.MctsOptions(iterations=5))

@@ -248,6 +248,7 @@ std::vector<typename Mcts<S>::Found> Mcts<S>::collect(const TreeReports<Decision
         add(*incumbent_);
     }
     for (const TreeReport<Decision> &report : reports.trees) {
+        require_from_to("the tree of a report", report.tree, 0, options_.trees - 1);
         auto &known = best_of_tree_[static_cast<size_t>(report.tree)];
         if (!report.best) {
             known.reset();
