@@ -1,5 +1,7 @@
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
+
 #include "bindings/topics.h"
 #include "problem/error.h"
 
@@ -22,6 +24,22 @@ void register_errors(py::module_ &m) {
     py::register_local_exception<CompileError>(m, "CompileError", error);
     py::register_local_exception<InternalError>(m, "InternalError", error);
     bind_halide_errors(m);
+}
+
+// Protocols 0 and 1 would make an object of pybind11's own base, which aborts the process. They can hold what Python
+// reduces for protocol 2, too.
+void pickle_by_all_protocols(const py::module_ &m) {
+    const py::object reduce = py::module_::import("builtins").attr("object").attr("__reduce_ex__");
+    const py::handle base = py::detail::get_internals().instance_base;
+    for (const auto &[name, value] : m.attr("__dict__").cast<py::dict>()) {
+        if (py::isinstance<py::type>(value) && PyObject_IsSubclass(value.ptr(), base.ptr()) == 1) {
+            const auto reduce_ex = [reduce](const py::object &self, int protocol) {
+                return reduce(self, std::max(protocol, 2));
+            };
+            py::setattr(value, "__reduce_ex__",
+                        py::cpp_function(reduce_ex, py::name("__reduce_ex__"), py::is_method(value)));
+        }
+    }
 }
 
 }  // namespace
@@ -53,4 +71,5 @@ PYBIND11_MODULE(_core, m) {
     bind_env(m);
     bind_env_vector(m);
     bind_halide_schedule(m);
+    pickle_by_all_protocols(m);
 }

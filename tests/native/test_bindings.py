@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Iterator
 from typing import Any
+
+import pytest
 
 from halidegym.envs.pipelines import toys
 from halidegym.envs.problems.rules import Rules
@@ -60,3 +63,13 @@ def test_values_say_what_they_are_and_not_where_they_lie() -> None:
     assert repr(tree.root()) == "SyntheticNode(depth=0, cost=0.0, path_cost=0.0)"
     transforms = _core.TransformSpace(16, space="wide", order="first", lanes=(1, 2), context=0.5)
     assert repr(transforms) == "TransformSpace(16, space='wide', order='first', lanes=(1, 2), context=0.5)"
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_all_protocols_pickle_what_can_be_pickled_and_refuse_the_rest(protocol: int) -> None:
+    space = Rules().space(toys.problem("toy_blur"))
+    shape = _core.ObservationShape(stages=3, edges=2, loops=4, decisions=16)
+    for value in (space.initial_state(), builtin_weights(), shape, _core.SyntheticTree(branching=2, depth=3)):
+        assert repr(pickle.loads(pickle.dumps(value, protocol))) == repr(value)
+    with pytest.raises(TypeError, match=r"cannot pickle '.*Expansion' object"):
+        pickle.dumps(space.initial_state().expand(), protocol)
