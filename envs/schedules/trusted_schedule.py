@@ -20,8 +20,8 @@ class TrustedSchedule:
 
     Attributes:
         problem: the problem that it schedules.
-        is_vectorized: whether loops are vectorized at all. Halide 21 refuses it, and gives no reason, where a Func
-            reads another one backwards and its extent is no multiple of the vectors.
+        is_vectorized: whether loops are vectorized at all. Halide 21 refuses it, and gives no reason, for a few Funcs, such
+            as one that reads another one backwards and whose extent is no multiple of the vectors.
     """
 
     problem: SchedulingProblem

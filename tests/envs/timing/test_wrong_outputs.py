@@ -78,6 +78,10 @@ def at_root(produced: hl.Func) -> None:
     produced.compute_root()
 
 
+def vectorize(scaled: hl.Func) -> None:
+    scaled.vectorize(scaled.args()[0], 8)
+
+
 QUICK = TimingSettings(time_limit_s=0.01, patience_s=0, threads=1)
 
 
@@ -130,3 +134,17 @@ def test_sliding_over_what_is_read_clamped_and_not_is_a_fault_of_halide() -> Non
         )
     assert slid.outcome == "wrong_output" and "output 0 at (0) is" in slid.error
     assert fresh.outcome == "ok"
+
+
+@pytest.mark.parametrize(("strict", "outcome"), [(False, "compile_error"), (True, "ok")])
+def test_halide_does_not_vectorize_products_of_converted_bytes(strict: bool, outcome: str) -> None:
+    """If this fails, Halide was mended, and docs/how-to/time-schedules.md is outdated."""
+    x, image, scaled = hl.Var("x"), hl.ImageParam(hl.UInt(8), 1, "image"), hl.Func("scaled")
+    image.set_estimates([(0, 64)])
+    product = hl.f64(image[x]) * hl.f64(0.25)
+    scaled[x] = hl.strict_float(product) if strict else product
+    scaled.set_estimates([(0, 64)])
+    problem = SchedulingProblem.from_pipeline(scaled, parallelism=1)
+    with Stopwatch(QUICK) as stopwatch:
+        timing = stopwatch.time(problem, manual_schedule(problem, vectorize))
+    assert (timing.outcome, timing.error) == (outcome, "" if strict else "Halide gives no reason")
