@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.envs.arguments import action_index, check_no_options, check_render_mode
+from halidegym.envs.one_thread import OneThread
 from halidegym.envs.rewards.base import RewardForm
 from halidegym.envs.specification import Specified
 from halidegym.envs.transform.costs import PlanCosts, name_of
@@ -183,6 +184,7 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
         self._state = self.space.root()
         self._mask: NDArray[np.int8] = np.zeros(len(self.actions), np.int8)
         self._has_begun = False
+        self._turn = OneThread()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -193,9 +195,13 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
             InvalidParameter: there are `options`; the environment has none.
         """
         check_no_options(options)
-        super().reset(seed=seed)
-        index = self.task.draw_index(self.np_random)
-        return self._go_to(index, self.task.spaces[index].root())
+        self._turn.begin()
+        try:
+            super().reset(seed=seed)
+            index = self.task.draw_index(self.np_random)
+            return self._go_to(index, self.task.spaces[index].root())
+        finally:
+            self._turn.end()
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Decide the first open problem.
@@ -205,16 +211,20 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
             InvalidParameter: `action` is no integer of 64 bits.
         """
         number = action_index(action)
-        if not self._has_begun or self._state.is_complete:
-            raise gym.error.ResetNeeded("The episode is over: call reset() first")
-        self._state, is_legal = self._view.step(self._state, number)
-        observation, info = self._look()
-        info["illegal_action"] = not is_legal
-        if info["num_legal_decisions"] > 0:
-            return observation, 0.0, False, False, info
-        reward, more = self.task.outcome(self._index, self._state)
-        info.update(more)
-        return observation, reward, True, False, info
+        self._turn.begin()
+        try:
+            if not self._has_begun or self._state.is_complete:
+                raise gym.error.ResetNeeded("The episode is over: call reset() first")
+            self._state, is_legal = self._view.step(self._state, number)
+            observation, info = self._look()
+            info["illegal_action"] = not is_legal
+            if info["num_legal_decisions"] > 0:
+                return observation, 0.0, False, False, info
+            reward, more = self.task.outcome(self._index, self._state)
+            info.update(more)
+            return observation, reward, True, False, info
+        finally:
+            self._turn.end()
 
     def render(self) -> str | None:
         """The plan so far, in the form of the `render_mode`."""
@@ -251,7 +261,11 @@ class TransformPlanEnv(Specified, gym.Env[Observation, np.int64]):
                 f"the state is of {given}, which is not what is planned here; give one of an environment with equal "
                 "arguments"
             )
-        return self._go_to(index, state.state)
+        self._turn.begin()
+        try:
+            return self._go_to(index, state.state)
+        finally:
+            self._turn.end()
 
     def close(self) -> None:
         """Free what the costs hold."""

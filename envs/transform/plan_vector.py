@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import ArrayLike, NDArray
 
+from halidegym.envs.one_thread import OneThread
 from halidegym.envs.transform.plan_env import TransformPlanEnv
 from halidegym.envs.transform.plan_task import Observation, described
 from halidegym.envs.vector_arguments import action_indices, check_no_wrappers, check_sizes
@@ -58,6 +59,7 @@ class TransformPlanVector(SeededVector[Observation]):
         single = TransformPlanEnv(**environment)
         super().__init__(single, num_envs, autoreset_mode)
         self.task = single.task
+        self._turn = OneThread()
         self._indices = [0] * num_envs
         self._states = [self.task.spaces[0].root()] * num_envs
 
@@ -70,9 +72,13 @@ class TransformPlanVector(SeededVector[Observation]):
             InvalidParameter: `seed` or `reset_mask` are not one for each environment, or there are other options.
             ResetNeeded: `reset_mask` leaves out environments before all have been reset once.
         """
-        chosen = self._reset(seed, options)
-        observation, num_legal = self.task.view.look_at_all(self._states)
-        return observation, _infos(observation, num_legal, chosen)
+        self._turn.begin()
+        try:
+            chosen = self._reset(seed, options)
+            observation, num_legal = self.task.view.look_at_all(self._states)
+            return observation, _infos(observation, num_legal, chosen)
+        finally:
+            self._turn.end()
 
     def step(self, actions: ArrayLike) -> Step:
         """Decide the first open problem of each plan; see the class on what follows the end of an episode.
@@ -82,32 +88,36 @@ class TransformPlanVector(SeededVector[Observation]):
             InvalidParameter: `actions` are not an integer of 64 bits for each environment.
         """
         numbers = action_indices(actions, self.num_envs).tolist()
-        was_over = self._checked_ends()
-        illegal = np.zeros(self.num_envs, np.bool_)
-        for i in np.flatnonzero(~was_over).tolist():
-            self._states[i], is_legal = self.task.view.step(self._states[i], numbers[i])
-            illegal[i] = not is_legal
-        terminated = np.array([state.is_complete for state in self._states]) & ~was_over
-        self._is_over = was_over | terminated
-        rewards = np.zeros(self.num_envs)
-        last: dict[int, dict[str, Any]] = {}
-        for i in np.flatnonzero(terminated).tolist():
-            rewards[i], last[i] = self.task.outcome(self._indices[i], self._states[i])
-        infos: dict[str, Any] = {}
-        resets = was_over
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            resets = terminated
-            if last:
-                infos = self._final(terminated, illegal, last)
-                last = {}
-        if resets.any():
-            self._begin(resets)
-        observation, num_legal = self.task.view.look_at_all(self._states)
-        infos.update(_infos(observation, num_legal, self._everyone))
-        if not resets.all():
-            infos.update(_illegal(illegal, ~resets))
-        infos.update(columns(last, self.num_envs))
-        return observation, rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
+        self._turn.begin()
+        try:
+            was_over = self._checked_ends()
+            illegal = np.zeros(self.num_envs, np.bool_)
+            for i in np.flatnonzero(~was_over).tolist():
+                self._states[i], is_legal = self.task.view.step(self._states[i], numbers[i])
+                illegal[i] = not is_legal
+            terminated = np.array([state.is_complete for state in self._states]) & ~was_over
+            self._is_over = was_over | terminated
+            rewards = np.zeros(self.num_envs)
+            last: dict[int, dict[str, Any]] = {}
+            for i in np.flatnonzero(terminated).tolist():
+                rewards[i], last[i] = self.task.outcome(self._indices[i], self._states[i])
+            infos: dict[str, Any] = {}
+            resets = was_over
+            if self.autoreset_mode is AutoresetMode.SAME_STEP:
+                resets = terminated
+                if last:
+                    infos = self._final(terminated, illegal, last)
+                    last = {}
+            if resets.any():
+                self._begin(resets)
+            observation, num_legal = self.task.view.look_at_all(self._states)
+            infos.update(_infos(observation, num_legal, self._everyone))
+            if not resets.all():
+                infos.update(_illegal(illegal, ~resets))
+            infos.update(columns(last, self.num_envs))
+            return observation, rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
+        finally:
+            self._turn.end()
 
     def render(self) -> tuple[str, ...] | None:
         """The plan of each environment so far, in the form of the `render_mode`.

@@ -16,7 +16,7 @@ import halidegym
 from halidegym.native import _core
 
 outcomes = collections.Counter()
-env = gym.make("HalideSchedule-v0", pipeline="harris", parallelism=4).unwrapped
+env = gym.{make}.unwrapped
 env.reset(seed=0)
 
 def attempt(call, *arguments):
@@ -37,6 +37,11 @@ def play():
             while attempt(env.reset) is None:
                 pass
 
+def play_together():
+    start.wait()
+    for action in range(1000):
+        attempt(env.step, [action % 7] * 4)
+
 def step_below_python():
     start.wait()
     for action in range(1000):
@@ -50,7 +55,7 @@ def step_below_python():
 # Calls take microseconds: without a common start, and with Python's patience, threads might come one after another.
 start = threading.Barrier(8)
 sys.setswitchinterval(1e-5)
-initial_state = env.clone_state().state
+initial_state = env.clone_state().state if hasattr(env, "clone_state") else None
 threads = [threading.Thread(target={target}) for _ in range(8)]
 for thread in threads:
     thread.start()
@@ -60,11 +65,21 @@ print(json.dumps(outcomes))
 """
 
 
-@pytest.mark.parametrize("target", ["play", "step_below_python"])
-def test_calls_that_overlap_are_refused(target: str) -> None:
-    child = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("{target}", target)], capture_output=True, text=True, check=False
-    )
+SINGLE = 'make("HalideSchedule-v0", pipeline="harris", parallelism=4)'
+
+
+@pytest.mark.parametrize(
+    ("make", "target"),
+    [
+        (SINGLE, "play"),
+        (SINGLE, "step_below_python"),
+        ('make("TransformPlan-v0", n=4096)', "play"),
+        ('make_vec("TransformPlan-v0", num_envs=4, n=4096)', "play_together"),
+    ],
+)
+def test_calls_that_overlap_are_refused(make: str, target: str) -> None:
+    program = SCRIPT.replace("{make}", make).replace("{target}", target)
+    child = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert child.returncode == 0, child.stderr
     outcomes = json.loads(child.stdout)
     assert outcomes.pop("done") > 100
