@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from halidegym.agents.budget import Budget
 from halidegym.agents.plan import Plan
@@ -18,6 +18,24 @@ from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_kind, check_seed, shown
 
 Result = TypeVar("Result", Plan, SpaceSolution)
+PlanT = TypeVar("PlanT", bound=Plan)
+_PlanT_co = TypeVar("_PlanT_co", bound=Plan, covariant=True)
+
+
+class _Searching(Protocol[_PlanT_co]):
+    """What `Agent.plan` is called on: for type checkers, it returns the kind of plan that `search` of this agent does."""
+
+    @property
+    def name(self) -> str: ...
+    def search(
+        self,
+        problem: SchedulingProblem,
+        budget: Budget,
+        seed: int,
+        on_progress: OnProgress | None = None,
+        timer: Timer | None = None,
+    ) -> _PlanT_co: ...
+    def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress | None]: ...
 
 
 class Agent(ABC):
@@ -32,7 +50,7 @@ class Agent(ABC):
     """
 
     def plan(
-        self,
+        self: _Searching[PlanT],
         problem_or_env: Any,
         *,
         seconds: float | None = None,
@@ -42,7 +60,7 @@ class Agent(ABC):
         timer: Timer | None = None,
         seed: int = 0,
         progress: bool = False,
-    ) -> Plan:
+    ) -> PlanT:
         """Search for a good schedule.
 
         Budgets end the search early; None sets no limit. They are looked at between expansions, so a search may go over by
@@ -72,7 +90,8 @@ class Agent(ABC):
         check_kind(Timer, timer=timer)
         with self._bar(problem, budget) if progress else nullcontext() as on_progress:
             plan = self.search(problem, budget, seed, on_progress, timer)
-        return replace(checked_result(Plan, plan, f"{self.name}.search"), budget=budget)
+        checked_result(Plan, plan, f"{self.name}.search")
+        return replace(plan, budget=budget)
 
     def solve(
         self,

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 from halidegym.envs.problems.fingerprint import Fingerprint
 from halidegym.envs.problems.prepared_problem import PreparedProblem
+from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import InvalidParameter, State
 from halidegym.native.checks import is_number, shown
@@ -32,7 +33,7 @@ class ScheduledPlan(Protocol):
         """What the cost depends on."""
 
     @property
-    def schedule(self) -> Schedule:
+    def schedule(self) -> Schedule | ReferenceSchedule:
         """The schedule itself."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import NoReturn
 
 import halide as hl
 
@@ -54,6 +55,28 @@ class ReferenceSchedule:
     def loop_nest(self) -> str:
         """The loop nest as indented text, in the notation of `Schedule.loop_nest`; empty if there is none."""
         return self.nest.removeprefix("\n")
+
+    def python(self, *, function: str | None = None) -> NoReturn:
+        """Not to be had, as `Schedule.python` is: the source is kept as it was printed, and `cpp()` returns it.
+
+        Raises:
+            InvalidParameter: always.
+        """
+        raise InvalidParameter(
+            f"The source of {self.autoscheduler} is kept as it was printed, and is not translated to Python; take cpp(), or "
+            "pipeline(), a copy of the pipeline with the schedule applied"
+        )
+
+    def apply(self, pipeline: hl.Pipeline | hl.Func) -> NoReturn:
+        """Not to be had, as `Schedule.apply` is: what the calls were is not known. `pipeline()` returns a scheduled copy.
+
+        Raises:
+            InvalidParameter: always.
+        """
+        raise InvalidParameter(
+            f"The schedule of {self.autoscheduler} cannot be applied to another pipeline, because its calls are not known; "
+            "take pipeline(), a copy of the problem's own with the schedule applied"
+        )
 
     def pipeline(self) -> hl.Pipeline:
         """A fresh copy of the pipeline with the schedule applied, to be compiled or run."""

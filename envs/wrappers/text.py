@@ -6,7 +6,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, SupportsFloat, cast
+from typing import Any, Protocol, SupportsFloat, SupportsIndex, cast
 
 import gymnasium as gym
 import numpy as np
@@ -69,9 +69,9 @@ class TextObservation(gym.Wrapper[str, np.int64, Any, np.int64], gym.utils.Recor
         self._requested = 0
         return self._text(), info
 
-    def step(self, action: np.int64) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsIndex) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]]:
         """Take a decision by its number, see `HalideSchedule.step`."""
-        _, reward, terminated, truncated, info = self.env.step(action)
+        _, reward, terminated, truncated, info = self.env.step(cast(np.int64, action))
         return self._text(), reward, terminated, truncated, self._counted(info)
 
     def with_costs(self) -> str:

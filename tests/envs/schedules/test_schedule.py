@@ -112,3 +112,14 @@ def test_a_function_is_made_of_no_source_that_an_autoscheduler_printed() -> None
     schedule = Adams2019().plan(problem_of("several_updates")).schedule
     with pytest.raises(_core.InvalidParameter, match="function='f': the source of Adams2019 is kept as it was printed"):
         schedule.cpp(function="f")
+
+
+def test_what_an_autoscheduler_printed_is_neither_translated_nor_applied() -> None:
+    problem = problem_of("several_updates")
+    schedule = Adams2019().plan(problem).schedule
+    with pytest.raises(
+        _core.InvalidParameter, match="kept as it was printed, and is not translated to Python; take cpp"
+    ):
+        schedule.python()
+    with pytest.raises(_core.InvalidParameter, match=r"cannot be applied to another pipeline.*; take pipeline"):
+        schedule.apply(problem.pipeline())
