@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import halide as hl
 
-from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.problem import NoPipeline, SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.native import _core
-from halidegym.native.checks import check_given, checked_integers
+from halidegym.native.checks import check_given, checked_integers, shown
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -144,8 +144,14 @@ class Schedule:
         Raises:
             InvalidParameter: it is another pipeline, or has a schedule already; nothing was changed.
             CompileError: Halide refuses a call; the calls before it stay in effect.
+            NoPipeline: `pipeline` is none, or has no outputs, a TypeError.
         """
         target = hl.Pipeline(pipeline) if isinstance(pipeline, hl.Func) else pipeline
+        if not isinstance(target, hl.Pipeline) or not target.defined():
+            raise NoPipeline(
+                f"pipeline={shown(pipeline)} has no Funcs to schedule; give the halide.Func or halide.Pipeline that the "
+                "problem was made from, or one that is built in the same way"
+            )
         _core.apply_schedule(self.problem.native, list(self.directives), self.problem.pipeline(), target)
 
 

@@ -147,3 +147,11 @@ def test_what_halide_refuses_is_an_exception() -> None:
     schedule = refused_schedule(SchedulingProblem.from_pipeline(reduction, target=SSE_AVX2))
     with pytest.raises(_core.CompileError, match="already used"):
         schedule.pipeline()
+
+
+@pytest.mark.parametrize("pipeline", [hl.Pipeline(), None, "f", hl.Var("x")])
+def test_apply_refuses_what_is_no_pipeline(pipeline: hl.Pipeline) -> None:
+    """The core would read beyond an empty one."""
+    schedule = random_schedule(SchedulingProblem.from_pipeline(reduction, target=SSE_AVX2), 0)
+    with pytest.raises(_core.InvalidParameter, match=r"pipeline=.* has no Funcs to schedule; give the halide\.Func"):
+        schedule.apply(pipeline)
