@@ -14,7 +14,7 @@ import halide as hl
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
 from halidegym.envs.problems.snapshot import Estimate, PipelineSnapshot
 from halidegym.native import _core
-from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, check_present, checked_path
+from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_kind, check_present, checked_path
 from halidegym.native.files import write_atomically
 
 PipelineLike: TypeAlias = (
@@ -86,7 +86,7 @@ class SchedulingProblem:
         check_kind(Mapping, estimates=estimates)
         target = str(target)
         check_kind(str, name=name, target=target)
-        if pipeline == "":
+        if isinstance(pipeline, str) and not pipeline:
             raise _core.InvalidParameter("pipeline='' names no file; give the path of an .hlpipe file")
         parallelism = _usable_cores() if parallelism is None else parallelism
         if isinstance(pipeline, str | os.PathLike):
@@ -217,7 +217,9 @@ class SchedulingProblem:
 
         Raises:
             FormatError: the bytes are truncated, damaged, of another version, or something else altogether.
+            InvalidParameter: `data` is none.
         """
+        check_given(bytes, data=data)
         if not data.startswith(_MAGIC):
             raise _core.FormatError(
                 "This is no saved scheduling problem. Give a file that SchedulingProblem.save wrote."

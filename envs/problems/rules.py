@@ -44,7 +44,12 @@ class Rules:
         return cls(space.subtiling, None if space.memory_limit < 0 else space.memory_limit, space.max_recompute)
 
     def space(self, problem: SchedulingProblem, weights: Weights | None = None) -> Space:
-        """Return the search space of a problem under these rules; weights of the cost model, None for the built-in ones."""
+        """Return the search space of a problem under these rules; weights of the cost model, None for the built-in ones.
+
+        Raises:
+            InvalidParameter: `problem` is none.
+        """
+        check_given(SchedulingProblem, problem=problem)
         return Space(
             problem.native,
             resolve_weights(weights),

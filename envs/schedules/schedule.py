@@ -34,9 +34,10 @@ class Schedule:
         """The schedule that a complete state of this problem stands for.
 
         Raises:
-            InvalidParameter: decisions are still to be made.
+            InvalidParameter: decisions are still to be made, or `state` is none.
         """
-        if not state.is_complete:
+        if not isinstance(state, _core.State) or not state.is_complete:
+            check_given(_core.State, state=state)
             state.directives()  # raises
         schedule = object.__new__(cls)
         values = schedule.__dict__

@@ -12,7 +12,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.native.checks import check_kind
+from halidegym.native.checks import check_given
 
 __all__ = ["Comparison", "Timing", "TimingSettings", "compare_schedules", "run_schedule", "time_schedule"]
 
@@ -40,7 +40,7 @@ def time_schedule(
         InvalidParameter: a setting is out of its range, an array does not fit, or there is no problem.
         Error: the trusted schedule fails, so that outputs cannot be verified.
     """
-    check_kind(SchedulingProblem, problem=problem)
+    check_given(SchedulingProblem, problem=problem)
     with Stopwatch(TimingSettings(threads=threads, **settings), inputs=inputs) as stopwatch:
         return stopwatch.time(problem, schedule)
 
@@ -70,7 +70,7 @@ def compare_schedules(
         InvalidParameter: `rounds` is below 1, or as for `time_schedule`.
         Error: as for `time_schedule`.
     """
-    check_kind(SchedulingProblem, problem=problem)
+    check_given(SchedulingProblem, problem=problem)
     with Stopwatch(TimingSettings(threads=threads, **settings), inputs=inputs) as stopwatch:
         return stopwatch.compare(problem, a, b, rounds=rounds)
 
@@ -93,6 +93,6 @@ def run_schedule(
         Error: it fails when it runs.
         InvalidParameter: as for `time_schedule`.
     """
-    check_kind(SchedulingProblem, problem=problem)
+    check_given(SchedulingProblem, problem=problem)
     with Stopwatch(TimingSettings(threads=threads, **settings), inputs=inputs, compilers=1) as stopwatch:
         return stopwatch.run(problem, schedule)

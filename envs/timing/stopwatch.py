@@ -27,7 +27,7 @@ from halidegym.envs.timing.measurements import Comparison, Timing, TimingSetting
 from halidegym.envs.timing.trusted import Trusted, cannot_verify
 from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of, without_drift
 from halidegym.native import _core
-from halidegym.native.checks import INT32_MAX, check_at_least, check_kind, checked_path
+from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_kind, checked_path
 
 _MOST_COMPILERS = 1024  # more than any machine has cores; each is a process
 
@@ -130,7 +130,7 @@ class Stopwatch:
 
         Raises:
             Error: the trusted schedule fails, so that outputs cannot be verified.
-            InvalidParameter: an array given as an input does not fit the problem, or the stopwatch was closed.
+            InvalidParameter: an input does not fit the problem, there is no problem, or the stopwatch was closed.
         """
         (timing,) = self.time_all(problem, [schedule])
         return timing
@@ -271,6 +271,7 @@ class Stopwatch:
 
     def _prepare(self, problem: SchedulingProblem) -> None:
         """See to it that the outputs of the trusted schedule are there."""
+        check_given(SchedulingProblem, problem=problem)
         check_runs_here(problem.target)
         key = _identity(problem)
         if not self.settings.verify or key in self._bench.trusted:

@@ -9,7 +9,7 @@ import numpy as np
 
 from halidegym.envs.transform.random_input import transformed_by_numpy
 from halidegym.native import _core
-from halidegym.native.checks import check_at_least, check_given
+from halidegym.native.checks import check_at_least, check_given, check_present
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class TransformPlan:
     _native: _core.TransformPlan = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_at_least(2, MAX_SIZE, n=self.n)
+        check_at_least(2, MAX_SIZE, **check_present(n=self.n))
         check_given(str, text=self.text)
         native = _core.TransformPlan(int(self.n), self.text)
         object.__setattr__(self, "n", native.n)

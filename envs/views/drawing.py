@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from halidegym.envs.views.outline import Level, folded
 from halidegym.envs.views.words import level_words
+from halidegym.native.checks import check_given
 
 INK, GREY, LINE = "#1f2328", "#656d76", "#d0d7de"
 TASKS, LOOPS, LANES, KEPT, COST, COST_INSIDE = "#2f6fde", "#8c959f", "#2da44e", "#8250df", "#e8590c", "#f0b78e"
@@ -67,7 +68,11 @@ def draw_nest(nest: Level, title: str, *, width: float = 960, max_rows: int = 12
         title: the first line.
         width: of the picture.
         max_rows: what is cheapest is folded until no more lines are needed.
+
+    Raises:
+        InvalidParameter: `nest` is none; `outline` makes one of a state.
     """
+    check_given(Level, nest=nest)
     nest = folded(nest, max_rows)
     shapes = [*_head(title, width, nest.cost)]
     y = float(_HEAD)

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from halidegym.native._core import Environment, LoopNest, ObservationShape, Problem, Stage, State
+from halidegym.native.checks import check_given
 
 Kind: TypeAlias = Literal["root", "tasks", "loops", "compute", "inlined", "folded"]
 
@@ -70,7 +71,12 @@ class Level:
 
 
 def outline(state: State) -> Level:
-    """The nest of a partial or complete schedule."""
+    """The nest of a partial or complete schedule.
+
+    Raises:
+        InvalidParameter: `state` is none.
+    """
+    check_given(State, state=state)
     problem = state.space.problem
     nest = state.nest
     inlined = Counter(name for level in _walk(nest) for name, _ in level.inlined)

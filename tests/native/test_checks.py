@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import gymnasium as gym
+import halide as hl
 import numpy as np
 import pytest
 
 from halidegym import (
+    Schedule,
     SchedulingProblem,
     Stopwatch,
     TimingSettings,
@@ -28,6 +30,7 @@ from halidegym.envs.sources import load_problem
 from halidegym.envs.timing.database import TimingDatabase
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.records import texts_of
+from halidegym.envs.views import draw_nest, outline
 from halidegym.native._core import InvalidParameter
 from halidegym.native.checks import check_at_least, check_kind, check_number, check_positive, check_seed, shown
 from halidegym.native.weights import builtin_weights, load_weights, save_weights
@@ -56,6 +59,15 @@ CASES: dict[str, Callable[[SchedulingProblem], object]] = {
     "parallelism is None": lambda problem: problem.with_parallelism(None),  # type: ignore[arg-type]
     "estimates=[1]": lambda _: blur(estimates=[1]),
     "pipeline=''": lambda _: SchedulingProblem.from_pipeline(""),
+    "data=3 is a int": lambda _: SchedulingProblem.from_bytes(3),  # type: ignore[arg-type]
+    "state='s' is a str": lambda problem: Schedule.from_state(problem, "s"),  # type: ignore[arg-type]
+    "problem='p' is a str": lambda _: Rules().space("p"),  # type: ignore[arg-type]
+    "problem is None": lambda _: time_schedule(None, None),  # type: ignore[arg-type]
+    "problem=3 is a int": lambda _: Stopwatch().time(3, None),  # type: ignore[arg-type]
+    "problem=4 is a int": lambda _: Stopwatch().run(4, None),  # type: ignore[arg-type]
+    "n is None": lambda _: TransformPlan(None, "codelet 1"),  # type: ignore[arg-type]
+    "nest=State(": lambda problem: draw_nest(Rules().space(problem).initial_state(), "t"),  # type: ignore[arg-type]
+    "state=SchedulingProblem(": lambda problem: outline(problem),  # type: ignore[arg-type]
     "name=3": lambda _: blur(name=3),
     r"name='\udcff'": lambda _: blur(name="\udcff"),
     r"target='\udcff'": lambda _: blur(target="\udcff"),
@@ -179,6 +191,13 @@ def test_integers_and_numbers_of_numpy_fit(problem: SchedulingProblem) -> None:
     check_positive(parameter=np.float32(0.5))
     assert blur(parallelism=np.int64(4)) == problem
     assert Greedy().plan(problem, seed=cast(int, np.int64(0))).cost == Greedy().plan(problem).cost
+
+
+@pytest.mark.parametrize("other", [hl.Target("host"), np.zeros(3), 3])
+def test_what_is_no_pipeline_is_named(other: object) -> None:
+    with pytest.raises(InvalidParameter, match=r"A pipeline is a halide\.Func, .*; not an object of type") as error:
+        load_problem(other)  # type: ignore[arg-type]
+    assert isinstance(error.value, TypeError)
 
 
 def test_ranges() -> None:
