@@ -10,7 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from halidegym.agents.proposals.proposal import Proposal
-from halidegym.native._core import BeamOptions, Expansion, SearchExhausted, Space, State, beam_search
+from halidegym.native._core import BeamOptions, Expansion, InvalidParameter, SearchExhausted, Space, State, beam_search
+from halidegym.native.checks import check_number, check_present, checked_integers
 
 Choice: TypeAlias = Callable[[State, Expansion], int]
 """Which of the legal decisions of a state to take."""
@@ -38,7 +39,14 @@ def careless_descents(space: Space, seed: int = 0, *, rates: Sequence[float] = C
         space: to descend in.
         seed: of the random numbers.
         rates: share of careless decisions; each descent draws one of these.
+
+    Raises:
+        InvalidParameter: one of `rates` is not from 0 to 1, or there is none.
     """
+    if len(rates) == 0:
+        raise InvalidParameter(f"rates={rates!r} leaves nothing to draw from; give at least one")
+    for rate in rates:
+        check_number(0, 1, **check_present(**{"each of rates": rate}))
     generator = random.Random(seed)
 
     def careless() -> Choice:
@@ -57,7 +65,13 @@ def dropout_descents(space: Space, seed: int = 0, *, dropouts: Sequence[int] = D
         space: to search.
         seed: of the dropout.
         dropouts: percent of runs in which nothing is dropped; searches take turns.
+
+    Raises:
+        InvalidParameter: one of `dropouts` is no integer from 0 to 100, or there is none.
     """
+    dropouts = checked_integers("dropouts", dropouts, 0, 100)
+    if not dropouts:
+        raise InvalidParameter("dropouts=() leaves nothing to search with; give at least one")
     generator, failures = random.Random(seed), 0
     while failures <= _REPETITIONS:
         for dropout in dropouts:

@@ -129,3 +129,26 @@ def test_the_only_schedule_has_no_neighbours() -> None:
 def test_streams_take_turns_until_all_have_ended(space: Space) -> None:
     a, b = some(proposals.careless_descents(space), 3), some(proposals.random_walks(space), 1)
     assert [proposal.kind for proposal in proposals.in_turn(a, b)] == ["careless", "random", "careless", "careless"]
+
+
+@pytest.mark.parametrize(
+    ("proposed", "message"),
+    [
+        (
+            lambda space: proposals.dropout_descents(space, dropouts=()),
+            r"dropouts=\(\) leaves nothing to search with; give",
+        ),
+        (
+            lambda space: proposals.dropout_descents(space, dropouts=(101,)),
+            "each of dropouts=101 is out of range; give",
+        ),
+        (lambda space: proposals.careless_descents(space, rates=()), r"rates=\(\) leaves nothing to draw from; give"),
+        (lambda space: proposals.careless_descents(space, rates=(0.5, 2)), "each of rates=2 is out of range; give"),
+    ],
+)
+def test_descents_with_no_choice_are_refused(
+    proposed: Callable[[Space], Iterable[Proposal]], message: str, space: Space
+) -> None:
+    """Without an end, as without a dropout, no search would ever begin."""
+    with pytest.raises(InvalidParameter, match=message):
+        next(iter(proposed(space)))
