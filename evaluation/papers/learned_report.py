@@ -30,7 +30,8 @@ class Summary:
     Attributes:
         agent: its name.
         of_beam: cost of the beam / cost, geometric mean over pipelines, policies and seeds; above 1 beats it.
-        interval: of 95 %, by a bootstrap over the runs of each pipeline (stratified, as the pipelines are given).
+        interval: of 95 %, by a bootstrap over the runs of each pipeline (stratified, as the pipelines are given); over the
+            policies, if there are several.
         without_interpolate: the same mean without that pipeline, which alone moves it by several per cent.
         of_greedy: cost / greedy's, geometric mean; below 1 beats it.
         evaluations: distinct ones, least and most of all runs.
@@ -68,7 +69,8 @@ def summarize(runs: Sequence[Run], *, seed: int = 0) -> list[Summary]:
         if not by_pipeline:
             continue
         logs = {
-            name: np.array([math.log(beam[name].cost / run.cost) for run in own]) for name, own in by_pipeline.items()
+            name: _independent(own, lambda run: math.log(beam[run.pipeline].cost / run.cost))
+            for name, own in by_pipeline.items()
         }
         pairs = [(run, beam[run.pipeline]) for own in by_pipeline.values() for run in own]
         costs = [run.distinct_evaluations for run, _ in pairs]
@@ -164,9 +166,13 @@ def pairs(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
 
     The geometric mean of cost / cost over pipelines; better or worse on a pipeline means by more than half a per cent.
     """
-    logs: dict[str, dict[str, list[float]]] = {}
+    by_agent: dict[str, dict[str, list[Run]]] = {}
     for run in runs:
-        logs.setdefault(run.agent, {}).setdefault(run.pipeline, []).append(math.log(run.cost))
+        by_agent.setdefault(run.agent, {}).setdefault(run.pipeline, []).append(run)
+    logs = {
+        agent: {pipeline: _independent(own, lambda run: math.log(run.cost)) for pipeline, own in found.items()}
+        for agent, found in by_agent.items()
+    }
     lines: list[tuple[str, ...]] = []
     for agent, ours in logs.items():
         name, _, budget = agent.rpartition(", ")
@@ -174,10 +180,8 @@ def pairs(runs: Sequence[Run], *, seed: int = 0) -> list[tuple[str, ...]]:
         if not name.startswith("guided") or other not in logs:
             continue
         common = [pipeline for pipeline in ours if pipeline in logs[other]]
-        gains = {
-            pipeline: statistics.fmean(logs[other][pipeline]) - statistics.fmean(ours[pipeline]) for pipeline in common
-        }
-        over_runs = interval([-np.array(ours[p]) for p in common] + [np.array(logs[other][p]) for p in common], seed, 2)
+        gains = {pipeline: float(logs[other][pipeline].mean() - ours[pipeline].mean()) for pipeline in common}
+        over_runs = interval([-ours[p] for p in common] + [logs[other][p] for p in common], seed, 2)
         lines.append(
             (
                 agent,
@@ -202,7 +206,19 @@ def _mean(strata: Sequence[NDArray[np.float64]]) -> float:
 
 
 def _over_pipelines(by_pipeline: dict[str, list[Run]], log: Callable[[Run], float]) -> float:
-    return math.exp(statistics.fmean(statistics.fmean(map(log, own)) for own in by_pipeline.values()))
+    return math.exp(_mean([_independent(own, log) for own in by_pipeline.values()]))
+
+
+def _independent(runs: Sequence[Run], log: Callable[[Run], float]) -> NDArray[np.float64]:
+    """Figures of an agent on a pipeline that chance has made one by one: of its runs, or the means of several policies.
+
+    The runs of a policy have its training in common, and those of its favourites alone are all the same.
+    """
+    by_policy: dict[str, list[float]] = {}
+    for run in runs:
+        by_policy.setdefault(run.policy, []).append(log(run))
+    (first, *others) = by_policy.values()
+    return np.array([statistics.fmean(each) for each in (first, *others)] if others else first)
 
 
 def interval(strata: Sequence[NDArray[np.float64]], seed: int, sides: int = 1) -> tuple[float, float]:

@@ -98,6 +98,25 @@ def test_policies_are_shown_beside_each_other() -> None:
     assert rows == [("x", "2.000", "4.000")]
 
 
+def test_runs_of_a_policy_are_not_taken_for_runs_of_others() -> None:
+    """An interval of other runs is one of other policies where there are several: seeds of one tell nothing of these."""
+    costs = {"p": 1.0, "q": 4.0}
+
+    def of(seeds: int) -> list[Run]:
+        name = "guided mcts, 9"
+        ours = [_run("a", name, cost, seed=seed) for cost in costs.values() for seed in range(seeds)]
+        ours = [dataclasses.replace(run, policy=next(p for p in costs if costs[p] == run.cost)) for run in ours]
+        return [*_runs()[:2], *ours, _run("a", "mcts_replay, 9", 4.0)]
+
+    one, five = (summarize(of(seeds))[2] for seeds in (1, 5))
+    assert (five.of_beam, five.of_greedy) == (one.of_beam, one.of_greedy) == pytest.approx((1.0, 0.5))
+    assert five.interval == one.interval == pytest.approx((0.5, 2.0)), (
+        "seeds that came to the same are no more policies"
+    )
+    assert pairs(of(5)) == pairs(of(1))
+    assert pairs(of(5))[0][3] == "1.000 to 4.000"
+
+
 @pytest.mark.parametrize("name", ["guided mcts", "guided replay, shortlist 16"])
 def test_guided_searches_are_paired_with_the_same_search_without_a_policy(name: str) -> None:
     guided = [_run("a", f"{name}, 9", cost, seed=seed) for seed, cost in enumerate((1.0, 4.0))]
