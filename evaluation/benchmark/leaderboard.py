@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halidegym.envs.timing.machine import Machine
-from halidegym.evaluation.benchmark.report.groups import groups_of
+from halidegym.evaluation.benchmark.report.groups import Group, Scores, groups_of
 from halidegym.evaluation.benchmark.report.statistics import Summary, summaries
 from halidegym.evaluation.benchmark.run import Run
 from halidegym.evaluation.benchmark.validation import validate
@@ -115,14 +115,18 @@ def _why_not(run: Run, own_pipelines: bool) -> str:
 def _entries(name: str, run: Run) -> list[Entry]:
     found: dict[tuple[str, str], Entry] = {}
     for group in groups_of(run):
-        costs = summaries({agent: group.cost_ratios(agent) for agent in group.agents}, group.baseline)
-        times = summaries({agent: group.speedups(agent) for agent in group.agents}, group.baseline)
+        costs = _summaries(group, group.cost_ratios)
+        times = _summaries(group, group.speedups)
         for agent, by_pipeline in group.agents.items():
             is_free = all(not result.budget for results in by_pipeline.values() for result in results)
             budget = "its own end" if is_free else group.budget
             # Agents without a budget are in all groups.
             found.setdefault((agent, budget), Entry(name, agent, budget, costs.get(agent), times.get(agent)))
     return list(found.values())
+
+
+def _summaries(group: Group, ratios_of: Callable[[str], Scores]) -> dict[str, Summary]:
+    return summaries({agent: ratios_of(agent) for agent in group.agents}, group.baseline, group.drawing)
 
 
 def _rank(entry: Entry) -> tuple[float, float]:

@@ -69,6 +69,8 @@ def _table(board: Board) -> Table:
 
 
 def _cells(summary: Summary | None) -> tuple[str, str]:
+    from halidegym.evaluation.benchmark.report.tables import range_of
+
     if summary is None:
         return "-", "-"
-    return f"{summary.mean.value:.3f}", f"{summary.mean.low:.3f} to {summary.mean.high:.3f}"
+    return f"{summary.mean.value:.3f}", range_of(summary.mean)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +38,7 @@ class Group:
             one a seed.
         timings: by pipeline, relative to one schedule of the baseline, whichever group that is of.
         timed_seeds: whose schedules were to be timed; None for all.
+        drawing: names of agents whose seeds make a difference.
     """
 
     budget: str
@@ -47,6 +48,7 @@ class Group:
     agents: Mapping[str, ByPipeline]
     timings: Mapping[str, PipelineTimings]
     timed_seeds: Sequence[int] | None = None
+    drawing: Collection[str] = ()
 
     def scores(self, agent: str, value: Value) -> Scores:
         """Figures of an agent on the pipelines on which all of its runs have one."""
@@ -188,6 +190,7 @@ def groups_of(run: Run) -> list[Group]:
                 {name: agents[name] for name in run.suite.agents if name in agents},
                 timings,
                 timed_seeds(run.suite),
+                [name for name, settings in run.suite.agents.items() if not settings.deterministic],
             )
         )
     return groups

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -37,7 +37,7 @@ class Summary:
     Attributes:
         pipelines: how many there are ratios of.
         mean: geometric mean over pipelines and seeds, with the interval of other seeds and other pipelines.
-        over_seeds: the same, with the interval of other seeds on the same pipelines.
+        over_seeds: the same, with the interval of other seeds on the same pipelines, of the baseline's, too.
         quartiles: geometric mean of the middle half of all runs.
         improvement: probability that a run of the agent is better than one of the baseline, with that of other seeds.
         verdict: "better" or "worse" where the ranks of the pipelines say so significantly and the mean agrees, else
@@ -52,25 +52,35 @@ class Summary:
     verdict: str = ""
 
 
-def summaries(ratios: Mapping[str, Scores], baseline: str) -> dict[str, Summary]:
+def summaries(ratios: Mapping[str, Scores], baseline: str, drawing: Collection[str] = ()) -> dict[str, Summary]:
     """Summarize the ratios of each agent that has some; those of the baseline must be among them.
+
+    Args:
+        ratios: by agent.
+        baseline: its name.
+        drawing: agents whose seeds make a difference, of which a single run does not tell what others would give. Intervals
+            that nothing is known of have ends that are not numbers.
 
     Raises:
         Error: rliable is not installed.
         InvalidParameter: an agent has more runs on one pipeline than on another.
     """
     decided = _significant([(agent, baseline) for agent in ratios if agent != baseline], ratios)
+    unknown = {agent for agent in drawing if any(len(runs) == 1 for runs in ratios.get(agent, {}).values())}
     found = {}
     for agent, scores in ratios.items():
         if not scores:
             continue
-        mean = geometric_mean(scores, over_pipelines=True)
+        over_seeds = geometric_mean(scores) if agent == baseline else _over_seeds(scores, ratios[baseline])
+        improvement = Interval(0.5, 0.5, 0.5) if agent == baseline else _improvement(scores, ratios[baseline])
+        if {agent, baseline} & unknown:
+            over_seeds, improvement = _unknown(over_seeds), _unknown(improvement)
         found[agent] = Summary(
             len(scores),
-            mean,
-            geometric_mean(scores),
+            geometric_mean(scores, over_pipelines=True),
+            over_seeds,
             _interval(_logs(scores, scores), lambda x: np.exp([_metrics().aggregate_iqm(x)]), over_pipelines=True),
-            Interval(0.5, 0.5, 0.5) if agent == baseline else _improvement(scores, ratios[baseline]),
+            improvement,
             "" if agent == baseline else _verdict(_ratio(scores, ratios[baseline]), decided.get((agent, baseline), 0)),
         )
     return found
@@ -121,10 +131,22 @@ def profiles(scores: Mapping[str, Scores], thresholds: Sequence[float]) -> dict[
     }
 
 
+def _over_seeds(scores: Scores, baseline: Scores) -> Interval:
+    """The geometric mean, with the interval of other runs, of the baseline's, too, which ratios are relative to."""
+    if all(len(runs) == 1 for runs in baseline.values()):
+        return geometric_mean(scores)
+    both = _logs(scores, scores), _logs(baseline, scores)
+    return _interval(both, lambda x, y: np.array([np.exp(x.mean() - y.mean())]))
+
+
 def _improvement(scores: Scores, others: Scores) -> Interval:
     """The probability that a run is better than one of the others on the same pipeline."""
-    both = _logs(scores, scores), _logs(others, scores)
-    return _interval(both, lambda x, y: np.array([_metrics().probability_of_improvement(x, y)]))
+    both, resamples = (_logs(scores, scores), _logs(others, scores)), _PROBABILITY_RESAMPLES
+    return _interval(both, lambda x, y: np.array([_metrics().probability_of_improvement(x, y)]), resamples=resamples)
+
+
+def _unknown(estimate: Interval) -> Interval:
+    return Interval(estimate.value, math.nan, math.nan)
 
 
 def _verdict(ratio: float, direction: int) -> str:
@@ -187,21 +209,27 @@ def _matrix(scores: Scores, pipelines: Scores) -> Matrix:
 
 
 def _interval(
-    scores: Matrix | tuple[Matrix, ...], estimate: Callable[..., Matrix], *, over_pipelines: bool = False
+    scores: Matrix | tuple[Matrix, ...],
+    estimate: Callable[..., Matrix],
+    *,
+    over_pipelines: bool = False,
+    resamples: int | None = None,
 ) -> Interval:
     matrices = scores if isinstance(scores, tuple) else (scores,)
+    value = float(estimate(*matrices)[0])
+    if over_pipelines and matrices[0].shape[1] == 1:
+        return _unknown(Interval(value, value, value))  # a single pipeline does not tell what others would give
     if not any(_varies(each, over_pipelines) for each in matrices):
-        value = float(estimate(*matrices)[0])
         return Interval(value, value, value)
     with _seeded():
-        values, intervals = _library().get_interval_estimates(
+        _, intervals = _library().get_interval_estimates(
             {"": list(scores) if isinstance(scores, tuple) else scores},
             estimate,
             task_bootstrap=over_pipelines,
-            reps=_PROBABILITY_RESAMPLES if len(matrices) > 1 else RESAMPLES,
+            reps=resamples or RESAMPLES,
         )
     ((low,), (high,)) = intervals[""]
-    return Interval(float(values[""][0]), float(low), float(high))
+    return Interval(value, float(low), float(high))
 
 
 def _varies(scores: Matrix, over_pipelines: bool) -> bool:

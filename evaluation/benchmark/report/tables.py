@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,12 +48,12 @@ def summary_table(group: Group, found: Mapping[str, Summary]) -> Table:
         (
             agent,
             f"{each.mean.value:.3f}",
-            _range(each.mean),
-            _range(each.over_seeds),
+            range_of(each.mean),
+            range_of(each.over_seeds),
             f"{each.quartiles.value:.3f}",
-            _range(each.quartiles),
+            range_of(each.quartiles),
             f"{each.improvement.value:.2f}",
-            _range(each.improvement, 2),
+            range_of(each.improvement, 2),
             f"{each.pipelines} of {len(group.pipelines)}",
             each.verdict or "baseline",
         )
@@ -187,8 +188,9 @@ def _mean_count(results: Sequence[CellResult], name: str, text: str = "{:,.0f}")
     return text.format(statistics.geometric_mean(counts)) if counts else "-"
 
 
-def _range(estimate: Interval, digits: int = 3) -> str:
-    return f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
+def range_of(estimate: Interval, digits: int = 3) -> str:
+    """Both ends of an interval; "-" where nothing is known of it."""
+    return "-" if math.isnan(estimate.low) else f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
 
 
 def _bold(text: str, is_bold: bool) -> str:

@@ -86,6 +86,9 @@ def test_the_tables_have_what_the_cells_have(run: Path, report: Path) -> None:
 def test_run_times_are_those_that_were_measured(run: Path, report: Path) -> None:
     summary = rows(report / "tables" / "1-time-summary.csv")
     assert set(summary) == {"beam", "random", "Mullapudi | 2016"}
+    over_seeds = {agent: row["95 %, seeds"] for agent, row in summary.items()}
+    assert over_seeds["random"] == "-", "of one seed of its two the schedules were timed"
+    assert "to" in over_seeds["Mullapudi | 2016"] and "to" in summary["random"]["95 %, pipelines and seeds"]
     timings = [json.loads(path.read_text()) for path in sorted((run / "timings").glob("*.json"))]
     ratios = {timing["pipeline"]: timing["comparisons"] for timing in timings}
     by_agent = rows(report / "tables" / "1-time-pipelines.csv")

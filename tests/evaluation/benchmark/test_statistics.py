@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,30 @@ def test_means_are_geometric_and_intervals_have_their_sources() -> None:
     assert (found.over_seeds.low, found.over_seeds.high) == pytest.approx((1, 1)), "no seed makes a difference"
     assert found.mean.low < 0.9 and found.mean.high > 1.1
     assert found.improvement.value == 0.5
+
+
+def test_other_seeds_of_the_baseline_would_give_other_ratios() -> None:
+    base = scores(0.5, 1, 2)
+    found = summaries({"base": base, "sure": scores(2), "other": base}, "base")
+    for agent, mean in (("sure", 2), ("other", 1)):
+        assert found[agent].over_seeds.value == pytest.approx(mean)
+    assert found["sure"].over_seeds.low < 1.8 and found["sure"].over_seeds.high > 2.2
+    width = {agent: np.log(each.over_seeds.high / each.over_seeds.low) for agent, each in found.items()}
+    assert width["sure"] == pytest.approx(width["base"], rel=0.1)
+    assert width["other"] == pytest.approx(2**0.5 * width["base"], rel=0.1)
+
+
+def test_of_what_is_there_once_no_interval_is_known() -> None:
+    """One of no width would say that others would be the same."""
+    ratios = {"base": scores(1), "draws": {f"p{number}": [1.5 + 0.1 * number] for number in range(ALL)}}
+    found = summaries(ratios, "base", ["draws"])
+    assert all(math.isnan(each.low) for each in (found["draws"].over_seeds, found["draws"].improvement))
+    assert found["draws"].mean.low < found["draws"].mean.value == found["draws"].over_seeds.value
+    assert found["base"].over_seeds == summaries(ratios, "base")["base"].over_seeds
+    assert math.isnan(summaries(ratios, "base", ["base"])["draws"].over_seeds.low), "the baseline's seeds are not known"
+    one = summaries({"base": scores(1, pipelines=1), "agent": scores(2, 3, pipelines=1)}, "base", ["agent"])["agent"]
+    assert math.isnan(one.mean.low) and math.isnan(one.quartiles.high)
+    assert one.over_seeds.low < one.over_seeds.value == one.mean.value == pytest.approx(6**0.5)
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
