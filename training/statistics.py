@@ -32,6 +32,9 @@ def bootstrap(
 ) -> Interval:
     """A figure with the percentiles of its bootstrap (Efron and Tibshirani 1993, chapter 13), the same each time.
 
+    They are too narrow for small strata: those of a mean of eight figures cover the truth in 79 to 91 % of all cases, of
+    fifteen in 86 to 93 % (docs/how-to/your-own-agent.md, "How to read the tables").
+
     Args:
         sizes: of the strata, each of which is drawn from with replacement.
         figure: given for each stratum the indices of its members that were drawn, [draws, size]: one figure a draw.
