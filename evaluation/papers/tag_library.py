@@ -194,7 +194,7 @@ class Row:
         speed: of the plan, relative to careful dynamic programming's: median over the seeds, by the race of all.
         worst: least over the seeds.
         best: largest.
-        executed_s: median.
+        executed_s: seconds that plans ran for until this one had been measured, median.
     """
 
     n: int
