@@ -40,7 +40,7 @@ class Board:
     Attributes:
         title: of the suite.
         machine: that they ran on.
-        entries: the fastest first, then the cheapest, whatever their budgets.
+        entries: those with figures of the most pipelines first, then the fastest, then the cheapest, whatever their budgets.
     """
 
     title: str
@@ -129,10 +129,13 @@ def _summaries(group: Group, ratios_of: Callable[[str], Scores]) -> dict[str, Su
     return summaries({agent: ratios_of(agent) for agent in group.agents}, group.baseline, group.drawing)
 
 
-def _rank(entry: Entry) -> tuple[float, float]:
-    """Faster schedules first, then cheaper ones."""
-    time = entry.run_time.mean.value if entry.run_time else 0.0
-    return -time, -(entry.cost.mean.value if entry.cost else 0.0)
+def _rank(entry: Entry) -> tuple[float, ...]:
+    """Those with figures of the most pipelines first: a mean of few is that of the pipelines that an agent copes with."""
+
+    def of(summary: Summary | None) -> tuple[float, float]:
+        return (0, 0) if summary is None else (-summary.pipelines, -summary.mean.value)
+
+    return *of(entry.run_time), *of(entry.cost)
 
 
 def machine_label(machine: Machine) -> str:

@@ -30,8 +30,9 @@ def leaderboard_command(runs: tuple[Path, ...], own_pipelines: bool) -> None:
     `halidegym validate RUN --submission mine.zip` writes such a file. Each run is validated first, and left out if
     something in it is false, missing or damaged. The exit status is 2 if one is damaged, else 1 if none is left. Runs of
     the same suite with the same baseline on the same machine are in one table, by the speed of their schedules, then by
-    cost. Ratios are relative to the baseline of the same run, above 1 where an agent is better, with an interval of 95 %
-    over pipelines and seeds. No code of the runs is executed without --own-pipelines.
+    cost; an agent that failed on some pipelines comes behind all that have figures of more. Ratios are relative to the
+    baseline of the same run, above 1 where an agent is better, with an interval of 95 % over pipelines and seeds. No code
+    of the runs is executed without --own-pipelines.
     """
     from halidegym.evaluation.benchmark.leaderboard import leaderboard
 

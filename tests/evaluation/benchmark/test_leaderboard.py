@@ -103,3 +103,28 @@ def test_cells_that_failed_are_not_among_those_that_need_trust(tmp_path: Path) -
     run = run_suite(tmp_path, agents=field, **{**SMALL, "pipelines": [f"{tmp_path}/mine.py:build"]})
     refused = halidegym("leaderboard", run)
     assert "2 of its results are not valid" in refused.output, refused.output
+
+
+CHOOSY_AGENT = """
+from halidegym.agents import ExhaustiveSearch
+
+class Choosy(ExhaustiveSearch):
+    def plan(self, problem, **budget):
+        if problem.name != "toy_scan":
+            raise RuntimeError("too hard")
+        return super().plan(problem, **budget)
+"""
+
+
+def test_no_agent_gets_ahead_by_failing(tmp_path: Path) -> None:
+    """Its mean would be that of the pipelines that it copes with."""
+    (tmp_path / "choosy.py").write_text(CHOOSY_AGENT)
+    choosy = {"agent": f"{tmp_path}/choosy.py:Choosy", "deterministic": True, "budgets": []}
+    greedy = {"agent": "Greedy", "deterministic": True, "budgets": []}
+    base = {"agent": "RandomSearch", "parameters": {"num_schedules": 1}, "deterministic": True, "budgets": []}
+    field = {"base": base, "choosy": choosy, "greedy": greedy}
+    run = run_suite(tmp_path, baseline="base", agents=field, budgets=None, pipelines=["toy_scan", "toy_blur"])
+    ((board,), _) = leaderboard([run])
+    means = {entry.agent: entry.cost and (entry.cost.pipelines, entry.cost.mean.value) for entry in board.entries}
+    assert (means["choosy"] or (0, 0))[0] == 1 and (means["choosy"] or (0, 0))[1] > (means["greedy"] or (0, 9))[1]
+    assert [entry.agent for entry in board.entries][-1] == "choosy", means
