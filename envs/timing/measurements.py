@@ -240,7 +240,8 @@ class Comparison:
         ratio: how many times faster `a` is than `b`: the median over the rounds of the ratio of their times; NaN if
             either failed.
         low: end of an interval that covers the true median with a confidence of 95 % or more (from six rounds on),
-            whatever the distribution of the noise.
+            whatever the distribution of the noise, as long as one round tells nothing of the next; 94 % or more where the
+            rounds ended as soon as it was narrow.
         high: its other end.
         a: the timing of the first schedule, samples of all rounds.
         b: that of the second.
