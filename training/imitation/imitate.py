@@ -163,7 +163,12 @@ class _Imitation:
         trainer, settings = self._trainer, self._settings
         figures = {f"train/{name}": value for name, value in self._sums.means().items()}
         held_out = mean_losses(
-            trainer.network, objective(self._held_out, self._device), len(self._held_out), settings.batch
+            trainer.network,
+            objective(self._held_out, self._device),
+            len(self._held_out),
+            settings.batch,
+            weights=self._held_out.weights,
+            value_weights=self._held_out.value_weights,
         )
         figures |= {f"validation/{name}": value for name, value in held_out.items()}
         figures["learning_rate"] = trainer.learning_rate

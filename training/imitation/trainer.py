@@ -159,15 +159,35 @@ def shuffled(states: Sequence[StateAt], group: int, random: np.random.Generator)
     return np.concatenate([groups[index] for index in random.permutation(len(groups))])
 
 
-def mean_losses(network: PolicyNetwork, objective: Objective[L], count: int, batch: int) -> dict[str, float]:
-    """The losses on so many other examples."""
+def mean_losses(
+    network: PolicyNetwork,
+    objective: Objective[L],
+    count: int,
+    batch: int,
+    *,
+    weights: NDArray[np.float32] | None = None,
+    value_weights: NDArray[np.float32] | None = None,
+) -> dict[str, float]:
+    """The losses on other examples, those of one batch of them all.
+
+    Args:
+        network: to judge.
+        objective: of which examples.
+        count: how many there are.
+        batch: how many are looked at together, which changes nothing of the result.
+        weights: by which the losses of decisions are means over the examples of a batch; None for equal ones.
+        value_weights: the same of values.
+    """
     network.eval()
-    sums = Sums()
+    of_decisions, of_values = Sums(), Sums()
     with torch.no_grad():
         for start in range(0, count, batch):
             chosen = np.arange(start, min(start + batch, count))
-            sums.add(objective(network, chosen), len(chosen))
-    return sums.means()
+            found = objective(network, chosen)
+            for sums, of_examples in ((of_decisions, weights), (of_values, value_weights)):
+                sums.add(found, len(chosen) if of_examples is None else float(of_examples[chosen].sum()))
+    means = of_values.means()
+    return {**of_decisions.means(), **{name: means[name] for name in ("value", "value_r2")}}
 
 
 class Sums:
@@ -176,8 +196,8 @@ class Sums:
     def __init__(self, values: dict[str, float] | None = None) -> None:
         self.values = dict(values or {})
 
-    def add(self, found: HeadLosses, count: int) -> None:
-        """Add the losses of a batch of so many examples."""
+    def add(self, found: HeadLosses, count: float) -> None:
+        """Add the losses of a batch that counts as much as so many examples."""
         for name, value in {**vars(found), "count": torch.ones(())}.items():
             self.values[name] = self.values.get(name, 0.0) + count * value.item()
 

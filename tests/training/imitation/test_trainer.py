@@ -70,6 +70,27 @@ def test_examples_are_learned() -> None:
     assert after["value_r2"] > before["value_r2"] and after["child_accuracy"] > before["child_accuracy"]
 
 
+def test_losses_on_other_examples_do_not_depend_on_the_batches_that_these_come_in() -> None:
+    examples = random_examples(states=7)
+    examples.weights[:7] = 0  # batches of these have no losses of decisions, and are none of a low one
+    network, goal = trainer().network, objective(examples, CPU)
+    weights = {"weights": examples.weights, "value_weights": examples.value_weights}
+    found = [mean_losses(network, goal, len(examples), batch, **weights) for batch in (1, 2, 5, len(examples))]
+    with torch.no_grad():
+        alone = [goal(network, np.array([index])) for index in range(len(examples))]
+    for name, by in (
+        ("blind", examples.weights),
+        ("child_accuracy", examples.weights),
+        ("value", examples.value_weights),
+    ):
+        expected = np.average([float(getattr(one, name)) for one in alone], weights=by)
+        assert [means[name] for means in found] == pytest.approx([expected] * 4, rel=1e-5), name
+    unexplained = [1 - means["value_r2"] for means in found]
+    mean = np.average(examples.values, weights=examples.value_weights)
+    variance = np.average((examples.values - mean) ** 2, weights=examples.value_weights)
+    assert unexplained == pytest.approx([found[0]["value"] / variance] * 4, rel=1e-4)
+
+
 def test_a_training_that_diverges_ends_and_keeps_the_weights_that_it_diverged_from() -> None:
     ours = trainer(learning_rate=1.0, final_learning_rate=1.0, weight_decay=1e38)
     with pytest.raises(InvalidParameter, match=r"diverged: the loss is not finite\. Train anew, with a lower"):
