@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,10 +67,19 @@ def save_svg(figure: Figure, path: Path) -> None:
     import matplotlib as mpl
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context({"svg.hashsalt": "halidegym", "svg.fonttype": "none"}), warnings.catch_warnings():
-        # Text stays text, which is shown in whatever font the reader has.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    with mpl.rc_context({"svg.hashsalt": "halidegym", "svg.fonttype": "none"}), fonts_of_readers():
         save_figure(figure, path, metadata={"Date": None})
+
+
+@contextmanager
+def fonts_of_readers() -> Iterator[None]:
+    """Measure and draw without a warning for each letter that no font here has.
+
+    In an SVG, text stays text, which is shown in whatever font the reader has.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
 
 
 def save_figure(figure: Figure, path: Path, **options: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,10 +70,10 @@ def write_report(run: Run, folder: Path, on_step: Callable[[str], None] = lambda
     groups = [group for group in groups_of(run) if group.baseline in group.agents]
     if not groups:
         raise Error(f"{run.path} has no result of its baseline, {run.suite.baseline}; run `halidegym bench` to its end")
-    colours = plots.colours_of(list(run.suite.agents))
+    looks = plots.looks_of(list(run.suite.agents))
     for number, group in enumerate(groups, 1):
         on_step(group.budget)
-        _write_group(writer, group, f"{number}-", colours)
+        _write_group(writer, group, f"{number}-", looks)
     failures = tables.failure_table(run, read_timings(run))
     if failures[1]:
         writer.text("## What failed")
@@ -81,18 +81,18 @@ def write_report(run: Run, folder: Path, on_step: Callable[[str], None] = lambda
     return writer.close(run.suite.title)
 
 
-def _write_group(writer: _Writer, group: Group, prefix: str, colours: Mapping[str, str]) -> None:
+def _write_group(writer: _Writer, group: Group, prefix: str, looks: plots.Looks) -> None:
     writer.text(f"## Budget: {group.budget}\n\nAgents that run to their own end are in all comparisons.")
     if group.cost_ratios(group.baseline):
         writer.text("### Costs\n\nCost of the baseline / cost, by the cost model.")
-        _write_ratios(writer, group, f"{prefix}cost", group.cost_ratios, colours, "cost")
+        _write_ratios(writer, group, f"{prefix}cost", group.cost_ratios, looks, "cost")
         apart = [agent for agent in group.agents if group.has_no_costs(agent)]
         if apart:
             writer.text(
                 f"Not compared by cost, as another cost model rated them, or none, or for other cores: {', '.join(apart)}."
             )
         for over in plots.AXES:
-            figure = plots.curves(group, over, colours)
+            figure = plots.curves(group, over, looks)
             if figure is not None:
                 writer.text(f"#### The best cost so far, over {over}")
                 caption = (
@@ -107,7 +107,7 @@ def _write_group(writer: _Writer, group: Group, prefix: str, colours: Mapping[st
         measured = any((count or 0) > 0 for count in _measurements(group))
         title = "Run times, autotuning among them" if measured else "Run times"
         writer.text(f"### {title}\n\nRun time of the baseline's schedule / run time, schedules of a pipeline in turns.")
-        _write_ratios(writer, group, f"{prefix}time", group.speedups, colours, "run time")
+        _write_ratios(writer, group, f"{prefix}time", group.speedups, looks, "run time")
         text = (
             "Of the first seed. After the median, ± is half the range of the middle half of samples; *disturbed* is where "
             "other processes took cores away in all samples, so that the times are too long."
@@ -119,27 +119,27 @@ def _write_group(writer: _Writer, group: Group, prefix: str, colours: Mapping[st
 
 
 def _write_ratios(
-    writer: _Writer, group: Group, name: str, ratios_of: Callable[..., Scores], colours: Mapping[str, str], what: str
+    writer: _Writer, group: Group, name: str, ratios_of: Callable[..., Scores], looks: plots.Looks, what: str
 ) -> None:
     ratios = {agent: ratios_of(agent) for agent in group.agents}
     with_failures = {agent: ratios_of(agent, with_failures=True) for agent in group.agents}
     found = summaries(ratios, group.baseline, group.drawing)
     writer.table(f"{name}-summary", tables.summary_table(group, found))
     caption = "Dots are geometric means, strokes interquartile ones; thick intervals are of seeds, thin ones of both."
-    writer.plot(f"{name}-means", plots.means(found, colours, f"baseline's {what} / {what}"), caption)
+    writer.plot(f"{name}-means", plots.means(found, looks, f"baseline's {what} / {what}"), caption)
     writer.text("#### By pipeline")
     writer.table(f"{name}-pipelines", tables.ratio_table(group, ratios))
     caption = (
         f"The least {what} of each agent's seeds, normalised to the least of all agents: 1 is the best. The mean is of "
         "agents that have one on each pipeline."
     )
-    writer.plot(f"{name}-bars", plots.bars(group, ratios, colours, f"least {what} of all / agent's"), caption)
+    writer.plot(f"{name}-bars", plots.bars(group, ratios, looks, f"least {what} of all / agent's"), caption)
     writer.text("#### Performance profiles")
     caption = (
         f"The share of runs whose {what} is within a factor of the best known; those that failed never are. Bands are of "
         "95 %, of seeds."
     )
-    writer.plot(f"{name}-profile", plots.profile(with_failures, colours, what), caption)
+    writer.plot(f"{name}-profile", plots.profile(with_failures, looks, what), caption)
     writer.text(
         "#### Each agent against each\n\nHow many times better the agent of the line is than that of the column, geometric "
         "mean; bold where the difference is significant, corrected for the number of pairs."

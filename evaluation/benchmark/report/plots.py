@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,28 +12,48 @@ from numpy.typing import NDArray
 
 from halidegym.evaluation.benchmark.report.groups import Group, Scores, cost_of
 from halidegym.evaluation.benchmark.report.statistics import Summary, profiles
-from halidegym.evaluation.output.plots import new_figure, plain_label
+from halidegym.evaluation.output.plots import fonts_of_readers, new_figure, plain_label
 
 if TYPE_CHECKING:
+    from matplotlib.axis import XAxis, YAxis
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Look:
+    """How an agent is drawn, as matplotlib takes it.
+
+    Attributes:
+        colour: of all that is the agent's.
+        dash: of its lines.
+        hatch: of its bars.
+    """
+
+    colour: str
+    dash: str
+    hatch: str
+
+
+Looks = Mapping[str, Look]
+"""Those of the agents, by their names."""
 
 Axis = Literal["evaluations", "seconds"]
 AXES: tuple[Axis, ...] = ("evaluations", "seconds")
 
 _PALETTE = (
     "#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c564b", "#6a3d9a",
-    "#b2df8a", "#e31a1c", "#1f78b4", "#33a02c", "#fb9a99", "#fdbf6f", "#17becf", "#bcbd22", "#cab2d6", "#b15928",
 )  # fmt: skip
+_STYLES = (("-", ""), ("--", "////"), (":", "...."))  # of lines and bars; more colours could not be told apart
 _POINTS = 200
 _WORST_SHOWN = 4.0  # of profiles, times the best
 
 
-def means(found: Mapping[str, Summary], colours: Mapping[str, str], label: str) -> Figure:
+def means(found: Mapping[str, Summary], looks: Looks, label: str) -> Figure:
     """Geometric means with their intervals: those of other seeds thick, those of other pipelines, too, thin."""
     figure = new_figure(8, 1.2 + 0.32 * len(found))
     axis = figure.subplots()
     for place, (agent, each) in enumerate(found.items()):
-        colour = colours[agent]
+        colour = looks[agent].colour
         axis.plot([each.mean.low, each.mean.high], [place, place], color=colour, linewidth=1.5)
         axis.plot([each.over_seeds.low, each.over_seeds.high], [place, place], color=colour, linewidth=5, alpha=0.5)
         axis.plot(each.mean.value, place, "o", color=colour)
@@ -47,7 +68,7 @@ def means(found: Mapping[str, Summary], colours: Mapping[str, str], label: str) 
     return figure
 
 
-def bars(group: Group, ratios: Mapping[str, Scores], colours: Mapping[str, str], label: str) -> Figure:
+def bars(group: Group, ratios: Mapping[str, Scores], looks: Looks, label: str) -> Figure:
     """The best ratio of an agent's seeds, normalised to the best of all agents: by pipeline, and in geometric mean.
 
     An agent that has none on some pipeline has no mean: it would be that of the pipelines that it copes with.
@@ -63,17 +84,27 @@ def bars(group: Group, ratios: Mapping[str, Scores], colours: Mapping[str, str],
         shares = [found[p] / best[p] if p in found else 0.0 for p in pipelines]
         mean = statistics.geometric_mean(shares) if all(shares) else 0.0
         places = [place - 0.42 + (number + 0.5) * width for place in range(len(labels))]
-        axis.bar(places, [*shares, mean], width, label=plain_label(agent), color=colours[agent])
+        look = looks[agent]
+        axis.bar(
+            places,
+            [*shares, mean],
+            width,
+            label=plain_label(agent),
+            color=look.colour,
+            hatch=look.hatch,
+            edgecolor="white" if look.hatch else look.colour,
+            linewidth=0,
+        )
     axis.set_xticks(range(len(labels)), [plain_label(label) for label in labels], rotation=30, ha="right")
     axis.set_ylabel(label)
     axis.set_ylim(0, 1.05)
     axis.grid(axis="y", alpha=0.3)
     axis.set_axisbelow(True)
-    figure.legend(loc="outside lower center", ncols=5, fontsize="small")
+    _legend(figure)
     return figure
 
 
-def curves(group: Group, over: Axis, colours: Mapping[str, str]) -> Figure | None:
+def curves(group: Group, over: Axis, looks: Looks) -> Figure | None:
     """Anytime curves: cost of the baseline / best cost so far, geometric mean over pipelines and seeds.
 
     A curve begins where all runs of the agent have a schedule, and goes on level where they have ended. An agent of which a
@@ -95,8 +126,8 @@ def curves(group: Group, over: Axis, colours: Mapping[str, str]) -> Figure | Non
     for agent, found in tracks.items():
         logs = [_at(grid, xs, ratios) for xs, ratios in found]
         mean = np.exp(np.mean(logs, axis=0))
-        style = "o" if np.isfinite(mean).sum() == 1 else "-"
-        axis.plot(grid, mean, style, color=colours[agent], label=plain_label(agent), linewidth=1.6)
+        style = "o" if np.isfinite(mean).sum() == 1 else looks[agent].dash
+        axis.plot(grid, mean, style, color=looks[agent].colour, label=plain_label(agent), linewidth=1.6)
     axis.axhline(1, color="black", linewidth=0.8)
     axis.set_xscale("log")
     axis.set_yscale("log")
@@ -105,11 +136,11 @@ def curves(group: Group, over: Axis, colours: Mapping[str, str]) -> Figure | Non
     unit = f"{over} / the baseline's" if group.in_units_of_baseline else over
     axis.set_xlabel(unit)
     axis.set_ylabel("baseline's cost / best cost so far")
-    figure.legend(loc="outside lower center", ncols=5, fontsize="small")
+    _legend(figure)
     return figure
 
 
-def profile(scores: Mapping[str, Scores], colours: Mapping[str, str], what: str) -> Figure:
+def profile(scores: Mapping[str, Scores], looks: Looks, what: str) -> Figure:
     """Performance profiles: the share of runs that come within a factor of the best known; bands of 95 % for other seeds.
 
     A run that failed is never within one (Dolan and Moré 2002, "Benchmarking Optimization Software with Performance
@@ -117,7 +148,7 @@ def profile(scores: Mapping[str, Scores], colours: Mapping[str, str], what: str)
 
     Args:
         scores: the ratios to the baseline, 0 of runs that failed.
-        colours: of the agents.
+        looks: of the agents.
         what: the ratios are of.
     """
     present = {agent: found for agent, found in scores.items() if any(map(any, found.values()))}
@@ -136,13 +167,14 @@ def profile(scores: Mapping[str, Scores], colours: Mapping[str, str], what: str)
         axis.step(
             factors,
             [p.value for p in points],
-            color=colours[agent],
+            color=looks[agent].colour,
+            linestyle=looks[agent].dash,
             label=plain_label(agent),
             where="post",
             linewidth=1.6,
         )
         low, high = [p.low for p in points], [p.high for p in points]
-        axis.fill_between(factors, low, high, color=colours[agent], alpha=0.12, step="post", linewidth=0)
+        axis.fill_between(factors, low, high, color=looks[agent].colour, alpha=0.12, step="post", linewidth=0)
     axis.set_xlim(1, factors[-1])
     axis.set_xscale("log")
     _plain_ticks(axis.xaxis)
@@ -150,13 +182,14 @@ def profile(scores: Mapping[str, Scores], colours: Mapping[str, str], what: str)
     axis.grid(alpha=0.3)
     axis.set_xlabel(f"{what} / the best known")
     axis.set_ylabel("share of runs within that")
-    figure.legend(loc="outside lower center", ncols=5, fontsize="small")
+    _legend(figure)
     return figure
 
 
-def colours_of(agents: Sequence[str]) -> dict[str, str]:
-    """A colour for each agent, the same in all plots."""
-    return {agent: _PALETTE[number % len(_PALETTE)] for number, agent in enumerate(agents)}
+def looks_of(agents: Sequence[str]) -> dict[str, Look]:
+    """A look for each agent, the same in all plots: thirty that also those tell apart who do not see all colours."""
+    looks = [Look(colour, *style) for style in _STYLES for colour in _PALETTE]
+    return {agent: looks[number % len(looks)] for number, agent in enumerate(agents)}
 
 
 def _units(group: Group, over: Axis) -> dict[str, float]:
@@ -190,11 +223,26 @@ def _at(grid: NDArray[np.floating[Any]], places: Sequence[float], values: Sequen
     return [values[index] if index >= 0 else float("nan") for index in found]
 
 
-def _plain_ticks(axis: object) -> None:
-    """Ticks of a logarithmic axis as plain numbers."""
-    from matplotlib.ticker import LogLocator, StrMethodFormatter
+def _legend(figure: Figure) -> None:
+    """The names below the plot, in up to five columns as there is room; fewer make the figure higher, not the plot lower."""
+    for columns in range(5, 0, -1):
+        legend = figure.legend(loc="outside lower center", ncols=columns, fontsize="small")
+        with fonts_of_readers():
+            box = legend.get_window_extent()
+        if columns == 1 or box.width <= figure.bbox.width:
+            break
+        legend.remove()
+    if columns < 5:
+        figure.set_figheight(figure.get_figheight() + box.height / figure.dpi)
 
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))  # type: ignore[attr-defined]
-    axis.set_minor_locator(LogLocator(subs=(1.2, 1.5, 3, 4, 6, 7, 8, 9)))  # type: ignore[attr-defined]
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))  # type: ignore[attr-defined]
-    axis.set_minor_formatter(StrMethodFormatter("{x:g}"))  # type: ignore[attr-defined]
+
+def _plain_ticks(axis: XAxis | YAxis) -> None:
+    """Ticks of a logarithmic axis as plain numbers, as many as stand side by side over the decades that it shows."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    low, high = axis.get_view_interval()
+    decades = np.log10(high / low)
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades <= 2 else (1,)))
+    axis.set_minor_locator(LogLocator(subs=(1.2, 1.5, 3, 4, 6, 7, 8, 9) if decades <= 2 else range(2, 10)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(StrMethodFormatter("{x:g}") if decades <= 1 else NullFormatter())

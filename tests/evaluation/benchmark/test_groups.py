@@ -94,7 +94,7 @@ def test_failures_are_within_no_factor_of_the_best() -> None:
         assert ratios("agent") == {"p0": [2]}
         with_failures = {name: ratios(name, with_failures=True) for name in found.agents}
         assert with_failures["agent"] == {"p0": [2]} | everywhere(0, pipelines=PIPELINES[1:])
-        (axis,) = plots.profile(with_failures, plots.colours_of([*found.agents]), "cost").axes
+        (axis,) = plots.profile(with_failures, plots.looks_of([*found.agents]), "cost").axes
         highest = {line.get_label(): max(line.get_ydata()) for line in axis.lines}
         assert highest == pytest.approx({"base": 1, "agent": 1 / 6})
 
@@ -111,7 +111,7 @@ def test_a_mean_of_some_pipelines_is_no_bar() -> None:
     agent = [result(p, cost=0.5 if p == "p0" else None) for p in PIPELINES]
     found = group({"base": [result(p) for p in PIPELINES], "agent": agent})
     ratios = {name: found.cost_ratios(name) for name in found.agents}
-    (axis,) = plots.bars(found, ratios, plots.colours_of([*ratios]), "cost").axes
+    (axis,) = plots.bars(found, ratios, plots.looks_of([*ratios]), "cost").axes
     last = {bars.get_label(): bars[-1].get_height() for bars in axis.containers}
     assert last["agent"] == 0 < last["base"] < 1
 
@@ -123,11 +123,11 @@ def test_curves_in_units_of_what_the_baseline_does_not_count_are_left_out() -> N
         for (each,) in by_pipeline.values():
             assert each.plan
             each.plan.update(history=[step], seconds=1.0, distinct_evaluations=None)
-    colours = plots.colours_of([*found.agents])
-    assert plots.curves(found, "evaluations", colours)
+    looks = plots.looks_of([*found.agents])
+    assert plots.curves(found, "evaluations", looks)
     in_units = dataclasses.replace(found, in_units_of_baseline=True)
-    assert plots.curves(in_units, "evaluations", colours) is None
-    assert plots.curves(in_units, "seconds", colours)
+    assert plots.curves(in_units, "evaluations", looks) is None
+    assert plots.curves(in_units, "seconds", looks)
 
 
 def test_budgets_in_units_of_what_the_baseline_does_not_count_are_told_from_failures() -> None:
@@ -170,6 +170,6 @@ def test_an_agent_that_failed_somewhere_has_no_curve() -> None:
         for (each,) in by_pipeline.values():
             if each.plan is not None:
                 each.plan["history"] = [step | {"cost": each.cost}]
-    figure = plots.curves(found, "evaluations", plots.colours_of([*found.agents]))
+    figure = plots.curves(found, "evaluations", plots.looks_of([*found.agents]))
     assert figure
     assert [line.get_label() for line in figure.axes[0].lines][:-1] == ["base"]
