@@ -90,7 +90,8 @@ def draw(searches: Sequence[Search], path: Path) -> None:
             for color, agent in enumerate(AGENTS):
                 curves = [found for found in own if found.agent == agent]
                 if curves:
-                    marks = sorted({getattr(i, what) for found in curves for i in found.improvements})
+                    # Up to the ends of the searches, also where the last plans that they measured were no better.
+                    marks = sorted({getattr(i, what) for found in curves for i in (*found.improvements, found)})
                     axis.step(marks, _medians(curves, marks, what, careful), f"C{color}", where="post", label=agent)
             for agent, marker in ((QUICK, "kx"), (CAREFUL, "ko")):
                 points = [found.improvements[-1] for found in own if found.agent == agent]

@@ -103,3 +103,17 @@ def test_files(tmp_path: Path) -> None:
     assert len((tmp_path / "tag-library.csv").read_text().splitlines()) == 1 + len(rows)
     assert len((tmp_path / "tag-library-shares.csv").read_text().splitlines()) == 1 + len(rows)
     assert "TAG, graph" in (tmp_path / "tag-library.svg").read_text()
+
+
+def test_curves_go_on_to_the_ends_of_their_searches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that finds nothing better after its second plan, out of nine, has not ended there."""
+    pytest.importorskip("matplotlib", reason="an optional dependency")
+    from matplotlib.axes import Axes
+
+    drawn: list[list[float]] = []
+    monkeypatch.setattr(Axes, "step", lambda self, marks, *_, **__: drawn.append(list(marks)))
+    improvements = (Improvement(1, 0.1, 3.0, "slow"), Improvement(2, 0.2, 2.0, "fast"))
+    found = [Search(64, CAREFUL, 0, 20, 2.0, (Improvement(20, 2.0, 2.0, "fast"),))]
+    found += [Search(64, "random", seed, 9, 0.9, improvements) for seed in range(2)]
+    tag_library_report.draw(found, tmp_path / "tag-library.svg")
+    assert drawn == [[1, 2, 9], [0.1, 0.2, 0.9]]
