@@ -55,6 +55,13 @@ def test_usage_tells_what_may_be_left_out(name: str) -> None:
 
 
 @each_command
+def test_what_a_list_of_commands_says_of_one_is_whole(name: str) -> None:
+    """Its first sentence, which for click ends with the first word that a full stop follows, such as "al."."""
+    words = COMMANDS[name].get_short_help_str(limit=10_000)
+    assert words.count("(") == words.count(")"), words
+
+
+@each_command
 def test_options_that_a_help_names_are_there(name: str) -> None:
     text = QUOTED.sub("", help_of(name))
     of_generators = {"-e"}  # a program of the user's

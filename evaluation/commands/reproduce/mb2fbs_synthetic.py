@@ -19,9 +19,10 @@ from halidegym.evaluation.papers import synthetic_trees
 @click.option("--trees", type=Integer(1), default=10, show_default=True, help="Random trees a point.")
 @click.option("--output", type=OutputFolder(), help="Also write synthetic.csv and synthetic.svg here.")
 def mb2fbs_synthetic(trees: int, output: Path | None) -> None:
-    """Compare beam search with MB2FBS on random trees (Gao et al. 2022, Figures 6 and 7, Table 5).
+    """Compare beam search with MB2FBS on random trees.
 
-    The parameter is delta in figure 6, the beam size in figure 7, and beta2 in table 5.
+    Figures 6 and 7 and Table 5 of Gao et al. (2022). The parameter is delta in figure 6, the beam size in figure 7, and
+    beta2 in table 5.
     """
     if output is not None:
         check_plot_file(output / "synthetic.svg")

@@ -27,10 +27,11 @@ from halidegym.evaluation.papers.mb2fbs_report import row, write_report
     help="Also write tables.csv, tables.md and tables.svg here, and a .csv for each table of the page.",
 )
 def mb2fbs_tables(pipelines: tuple[str, ...], all_pipelines: bool, output: Path | None) -> None:
-    """Compare beam search with MB2FBS: best costs and mean expansions a pass (Gao et al. 2022, Tables 2, 3 and 4).
+    """Compare beam search with MB2FBS: best costs and mean expansions a pass.
 
-    By default on the eight pipelines on which a beam of 32 has the paper's cost to the last digit. "By cost" are the
-    searches of Table 4, whose priority is the cost alone. After Ctrl-C, the pipelines that were done are shown.
+    Tables 2, 3 and 4 of Gao et al. (2022). By default on the eight pipelines on which a beam of 32 has the paper's cost to
+    the last digit. "By cost" are the searches of Table 4, whose priority is the cost alone. After Ctrl-C, the pipelines
+    that were done are shown.
     """
     if all_pipelines and pipelines:
         raise click.UsageError("Give PIPELINEs or --all, not both.")

@@ -35,10 +35,11 @@ from halidegym.evaluation.papers.mb2fbs import PAPER
 def protuner_figures_4_5(
     scale: float, pipelines: tuple[str, ...], seeds: int, threads: int, output: Path | None
 ) -> None:
-    """Compare numbers of standard and greedy trees, 16 in all (Haj-Ali et al. 2020, Figures 4 and 5).
+    """Compare numbers of standard and greedy trees, 16 in all.
 
-    X_Y are X standard and Y greedy trees: the share of decisions that greedy trees made, and the least cost of all / cost.
-    By default on the paper's four applications. After Ctrl-C, the pipelines that were done are shown.
+    Figures 4 and 5 of Haj-Ali et al. (2020). X_Y are X standard and Y greedy trees: the share of decisions that greedy
+    trees made, and the least cost of all / cost. By default on the paper's four applications. After Ctrl-C, the pipelines
+    that were done are shown.
     """
     chosen = pipelines or tuple(greedy_trees.PIPELINES)
     earlier = None

@@ -49,10 +49,11 @@ def tag_library_command(
     output: Path | None,
     replay: bool,
 ) -> None:
-    """Tune a library of Fourier transforms by search and by dynamic programming (de Mesmay et al. 2009).
+    """Tune a library of Fourier transforms by search and by dynamic programming.
 
-    Speeds are relative to the plan of careful dynamic programming; the final plans of all searches of a size race at the
-    end. Default sizes: 256, 1024, 4096, 16384, 360, 1000. After Ctrl-C, the sizes that were done are shown.
+    The experiment of de Mesmay et al. (2009). Speeds are relative to the plan of careful dynamic programming; the final
+    plans of all searches of a size race at the end. Default sizes: 256, 1024, 4096, 16384, 360, 1000. After Ctrl-C, the
+    sizes that were done are shown.
     """
     if replay and database is None:
         raise click.UsageError("--replay needs --database.")
