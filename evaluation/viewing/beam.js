@@ -32,8 +32,6 @@ function drawLevels() {
   const y = (place) => 12 + place * dy;
   const svg = document.getElementById("levels");
   svg.replaceChildren();
-  svg.setAttribute("width", x(levels.length - 1) + 130);
-  svg.setAttribute("height", y(rows) + 135);
   const edge = (level, place, kind) => {
     const { parent } = keptAt(level, place);
     if (level === 0 || parent < 0) return;
@@ -60,6 +58,10 @@ function drawLevels() {
     const under = `translate(${x(level)},${y(rows)}) rotate(55)`;
     svg.append(drawn("text", { transform: under, "data-level": level }, `${about}, ${rated.toLocaleString("en")}`));
   });
+  const longest = Math.max(...[...svg.querySelectorAll("text")].map((text) => text.getComputedTextLength()));
+  const turned = (55 * Math.PI) / 180;
+  svg.setAttribute("width", x(levels.length - 1) + 16 + longest * Math.cos(turned));
+  svg.setAttribute("height", y(rows) + 16 + longest * Math.sin(turned));
 }
 
 function showKept() {

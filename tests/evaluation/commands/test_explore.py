@@ -175,6 +175,19 @@ def test_a_reader_looks_into_the_beam(browser: Any, page: Path, plan: Plan) -> N
     context.close()
 
 
+def test_long_names_below_a_beam_are_whole(browser: Any, tmp_path: Path) -> None:
+    problem = load_problem("lens_blur", target=TARGET, parallelism=CORES)
+    BeamSearch(beam_size=1, passes=1).plan(problem).save(tmp_path / "plan.json")
+    assert explore(tmp_path / "plan.json").exit_code == 0
+    tab = browser.new_page()
+    tab.goto((tmp_path / "plan.html").as_uri())
+    paper = tab.locator("#levels").bounding_box()
+    names = [name.bounding_box() for name in tab.locator("#levels text").all()]
+    assert max(name["y"] + name["height"] for name in names) <= paper["y"] + paper["height"]
+    assert max(name["x"] + name["width"] for name in names) <= paper["x"] + paper["width"]
+    tab.close()
+
+
 def test_a_search_without_beams_is_told_without_them(browser: Any, tmp_path: Path) -> None:
     problem = load_problem("toy_diamond", target=TARGET, parallelism=CORES)
     tuned = dataclasses.replace(MCTS.preset("mcts_0.5s").plan(problem, evaluations=300), run_time=1e-3, measurements=4)
