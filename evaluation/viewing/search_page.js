@@ -204,16 +204,15 @@ function costStrip({ costs, count }, cost, kept = []) {
 function drawProgress() {
   const { history } = data;
   const figure = document.getElementById("progress");
-  if (history.length === 0) {
-    figure.hidden = true;
+  const last = Math.max(data.evaluations ?? 0, ...history.map(([evaluations]) => evaluations), 2);
+  if (history.length === 0 || last <= history[0][0]) {
+    figure.hidden = true; // a search whose first schedule is its end has no curve
     return;
   }
-  const last = Math.max(data.evaluations ?? 0, history[history.length - 1][0], 2);
   const costs = history.map(([, , cost]) => cost);
   const [low, high] = [Math.min(...costs), Math.max(...costs)];
   const first = Math.max(1, history[0][0]);
-  const x = (evaluations) =>
-    90 + (last > first ? (640 * Math.log(Math.max(evaluations, first) / first)) / Math.log(last / first) : 0);
+  const x = (evaluations) => 90 + (640 * Math.log(Math.max(evaluations, first) / first)) / Math.log(last / first);
   const y = (cost) => 12 + (high > low ? (100 * (high - cost)) / (high - low) : 50);
   let d = `M${x(history[0][0])},${y(costs[0])}`;
   history.slice(1).forEach(([evaluations, , cost]) => (d += `H${x(evaluations)}V${y(cost)}`));

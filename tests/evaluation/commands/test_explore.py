@@ -182,6 +182,7 @@ def test_long_names_below_a_beam_are_whole(browser: Any, tmp_path: Path) -> None
     tab = browser.new_page()
     tab.goto((tmp_path / "plan.html").as_uri())
     paper = tab.locator("#levels").bounding_box()
+    assert not tab.locator("#progress").is_visible(), "the first schedule ended the search"
     names = [name.bounding_box() for name in tab.locator("#levels text").all()]
     assert max(name["y"] + name["height"] for name in names) <= paper["y"] + paper["height"]
     assert max(name["x"] + name["width"] for name in names) <= paper["x"] + paper["width"]
@@ -199,6 +200,7 @@ def test_a_search_without_beams_is_told_without_them(browser: Any, tmp_path: Pat
     tab.on("pageerror", lambda error: problems.append(str(error)))
     tab.goto((tmp_path / "plan.html").as_uri())
     assert not tab.locator("#beam").is_visible()
+    assert tab.locator("#progress").is_visible()
     assert tab.locator("#steps tbody tr").count() > 1
     assert "4 schedules" in tab.locator("dl").inner_text()
     assert problems == []
