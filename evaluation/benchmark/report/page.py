@@ -97,7 +97,7 @@ def _write_group(writer: _Writer, group: Group, prefix: str, looks: plots.Looks)
                 writer.text(f"#### The best cost so far, over {over}")
                 caption = (
                     "Geometric mean over pipelines and seeds, from where on all runs of an agent have a schedule; there is "
-                    "none if one of them failed."
+                    "none if one of them failed, or is still to come."
                 )
                 writer.plot(f"{prefix}anytime-{over}", figure, caption)
         text = "Geometric mean of the costs / mean expansions a pass, where they are counted."

@@ -108,8 +108,8 @@ def curves(group: Group, over: Axis, looks: Looks) -> Figure | None:
     """Anytime curves: cost of the baseline / best cost so far, geometric mean over pipelines and seeds.
 
     A curve begins where all runs of the agent have a schedule, and goes on level where they have ended. An agent of which a
-    run failed has none: it would be that of the pipelines that it copes with. None if no search has a history, or budgets
-    are in units of what the baseline does not count.
+    run failed, or is still to come, has none: it would be that of the pipelines that it copes with, or has met. None if no
+    search has a history, or budgets are in units of what the baseline does not count.
     """
     baseline = group.scores(group.baseline, cost_of)
     units = _units(group, over) if group.in_units_of_baseline else dict.fromkeys(baseline, 1.0)
@@ -204,11 +204,15 @@ def _tracks(
 ) -> list[tuple[list[float], list[float]]]:
     """The improvements of an agent's runs: places, and the logarithms of the ratios from there on.
 
-    None if one has none, on a pipeline on which the baseline has a cost.
+    None if one has none, or is still to come, on a pipeline on which the baseline has a cost.
     """
-    tracks = []
+    tracks, found = [], group.agents[agent]
+    runs = max(map(len, found.values()), default=0)
     for pipeline in baseline:
-        for result in group.agents[agent].get(pipeline, ()):
+        results = found.get(pipeline, ())
+        if len(results) < runs:
+            return []
+        for result in results:
             if result.plan is None or result.cost is None or not result.plan["history"]:
                 return []
             base, steps = statistics.geometric_mean(baseline[pipeline]), result.plan["history"]

@@ -161,10 +161,11 @@ def test_costs_by_other_weights_than_the_baselines_are_not_compared(tmp_path: Pa
     assert found.cost_ratios("other") == {"toy_blur": [pytest.approx(1)]}, "all by the same weights"
 
 
-def test_an_agent_that_failed_somewhere_has_no_curve() -> None:
-    """It would be that of the pipelines that it copes with."""
+@pytest.mark.parametrize("last", [[result("p5", cost=None)], []])
+def test_an_agent_that_failed_somewhere_or_is_not_done_has_no_curve(last: list[CellResult]) -> None:
+    """It would be that of the pipelines that it copes with, or has met."""
     step = {"seconds": 1.0, "evaluations": 1, "expansions": 1, "cost": 1.0}
-    agent = [result(p, cost=0.5 if p != "p5" else None) for p in PIPELINES]
+    agent = [*(result(p, cost=0.5) for p in PIPELINES[:-1]), *last]
     found = group({"base": [result(p) for p in PIPELINES], "agent": agent})
     for by_pipeline in found.agents.values():
         for (each,) in by_pipeline.values():
