@@ -104,6 +104,13 @@ def test_one_outlier_does_not_turn_a_verdict_round() -> None:
     assert worse.mean.value < 1 and worse.verdict == "worse", "significant by ranks, without the outlier's mean"
 
 
+def test_ranks_that_are_tied_are_no_more_significant_for_it() -> None:
+    """Eight of the 128 ways to give these ranks signs are as extreme, 6.25 %; of ranks without ties six would be."""
+    tied = {f"p{number}": [2.0**power] for number, power in enumerate((-1, 1, 4, 1, 4, 4, 3))}
+    found = summaries({"base": scores(1, pipelines=7), "agent": tied}, "base")["agent"]
+    assert found.verdict == "undecided"
+
+
 def test_tests_are_corrected_for_their_number() -> None:
     six = {f"p{number}": [2.0 + 0.1 * number] for number in range(6)}
     base = scores(1, pipelines=6)
