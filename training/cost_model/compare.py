@@ -105,7 +105,6 @@ def compare(
         if count < len(learned_from):
             add_networks(f"{settings.loss}, {count}", settings.model_copy(update={"schedules": count}))
             few = first_groups(learned_from, count)
-            compared.append(
-                Compared(f"trees, {count}", len(few), judge(fitted("trees", few).predict(held_out), held_out))
-            )
+            predicted = fitted("trees", few, settings.seed).predict(held_out)
+            compared.append(Compared(f"trees, {count}", len(few), judge(predicted, held_out)))
     return compared

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native.weights import builtin_weights
+from halidegym.training.cost_model import yardsticks
 from halidegym.training.cost_model.compare import COLUMNS, compare, ensemble_costs
 from halidegym.training.cost_model.judgement import judge
 from halidegym.training.cost_model.settings import CostModelSettings
@@ -42,6 +45,22 @@ def test_a_comparison_has_a_line_for_each_model(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert {len(model.cells(compared[0].found)) for model in compared} == {len(COLUMNS)}
     assert compared[1].schedules == len(TRAIN)
+
+
+def test_the_seed_is_that_of_all_models_also_of_those_that_learn_from_fewer_schedules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds = list[int]()
+
+    def noting(kind: Kind, schedules: Sequence[MeasuredSchedule], seed: int = 0) -> yardsticks.Yardstick:
+        seeds.append(seed)
+        return fitted(kind, schedules, seed)
+
+    monkeypatch.setattr(yardsticks, "fitted", noting)
+    monkeypatch.setattr("halidegym.training.cost_model.compare._CURVE", (len(TRAIN) // 2,))
+    settings = CostModelSettings(**{**COST_MODEL, "seed": 7, "members": 1, "epochs": 1})
+    assert compare(settings, TRAIN, VALIDATION, tmp_path)[-1].name == f"trees, {len(TRAIN) // 2}"
+    assert seeds == [7, 7, 7]
 
 
 def test_an_ensemble_of_one_is_itself() -> None:
