@@ -23,8 +23,8 @@ class TeacherSettings(Settings):
         tree_evaluations: of `mcts_replay`.
         greedy_evaluations: pipelines that greedy search needs more for are skipped.
         within: plans whose costs exceed the best one's by at most this share are kept besides it.
-        plans: kept for a pipeline, at most.
-        weight: of those that are not the best one, whose weight is 1. Greedy search's plan, if it is worse, has weight 0.
+        plans: kept for a pipeline, at most, besides greedy search's where that costs more.
+        weight: of those that are not the best one, whose weight is 1. Greedy search's plan, if it costs more, has weight 0.
         seed: of the tree search.
     """
 
