@@ -26,7 +26,7 @@ class ValuedExamples:
         states: replayed, of these problems; `regrets` of their rows says, of each decision that is shown, the logarithm of
             the cost that it leads to / the least one of the state, at most `MAX_LOG_RATIO`.
         values: the logarithm of that least cost / cost of greedy search's schedule.
-        relative_costs: cost of what is decided so far / cost of greedy search's schedule.
+        relative_costs: cost of what was decided so far where there was a choice / cost of greedy search's schedule.
     """
 
     problems: Sequence[Rows]

@@ -29,7 +29,7 @@ class Examples:
         weights: of the decision that a state's plan takes.
         value_weights: of what can be reached from it.
         values: the logarithm of that: least known cost below the state / cost of greedy search's schedule.
-        relative_costs: cost of what is decided so far / cost of greedy search's schedule.
+        relative_costs: cost of what was decided so far where there was a choice / cost of greedy search's schedule.
     """
 
     problems: Sequence[Rows]
@@ -118,8 +118,9 @@ def _replay(
 
 
 def relative_costs(rows: Rows, problem: TaughtProblem) -> NDArray[np.float32]:
-    """What is decided so far costs, in each of the states replayed, relative to greedy search's schedule."""
-    # The cost of a state is that of the child that was taken to come there, but for decisions that leave no choice.
+    """What was decided so far where there was a choice costs, in each of the states replayed, relative to greedy search's
+    schedule: that of the child that was taken last, 0 if none was. Decisions without a choice may have changed it since.
+    """
     taken = rows["costs"][rows["offsets"][:-1] + rows["taken"]]
     costs: NDArray[np.float64] = np.concatenate([[0.0], taken[:-1]])[: len(taken)]
     return (costs / problem.greedy_cost).astype(np.float32)
