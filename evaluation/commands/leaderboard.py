@@ -56,7 +56,9 @@ def _table(board: Board) -> Table:
         *name_columns("Run", "Agent", "Budget"),
         *number_columns("Speed", "95 %", "Cost", "95 %", "Pipelines"),
         title=escape(f"{board.title}\n{machine_label(board.machine)}"),
+        caption="Speed and cost are relative to the baseline of the run, above 1 where an agent is better.",
         title_justify="left",
+        caption_justify="left",
     )
     for entry in board.entries:
         either = entry.run_time or entry.cost

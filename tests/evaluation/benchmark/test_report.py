@@ -204,6 +204,7 @@ def test_leaderboards_have_what_is_valid_machine_by_machine(run: Path, tmp_path:
     one, two = result.output.split("another, ")
     assert all(one.count(f"{name} ") == two.count("other │ ") for name in ("first", "second"))
     assert machine in one and fingerprint in two
+    assert all("above 1 where an agent is better" in board for board in (one, two))
     assert (
         "false is left out: 2 of its results are not valid, such as cells/" in result.output
         or "false is left out: 1" in two
