@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal
@@ -81,7 +81,7 @@ def tree_targets(
 ) -> tuple[tuple[tuple[int, float], ...], ...]:
     """Shares of the decisions that were tried at each root, in proportion to (best cost below)^(-1 / temperature).
 
-    Shares below 1 % are left out.
+    The smallest are left out until none is below 1 % of what is left.
 
     Args:
         best: the best schedule of a tree search.
@@ -96,10 +96,22 @@ def tree_targets(
         # Later searches may have found something cheaper below the decision that was taken.
         costs = dict(zip(root.actions, root.costs, strict=True)) | {best.actions[root.depth]: best.cost}
         shares = {action: (cost / best.cost) ** (-1 / temperature) for action, cost in costs.items()}
-        least = _LEAST_SHARE * sum(shares.values())
-        likely = {action: share for action, share in sorted(shares.items()) if share >= least}
-        targets[root.depth] = tuple((action, share / sum(likely.values())) for action, share in likely.items())
+        targets[root.depth] = _likely(shares, best.actions[root.depth])
     return tuple(targets)
+
+
+def _likely(shares: Mapping[int, float], taken: int) -> tuple[tuple[int, float], ...]:
+    """The largest shares, of equal ones that of the decision taken first, as long as each is not too small among these.
+
+    Not too small among all would leave nothing of very many decisions that are alike.
+    """
+    likely, total = list[int](), 0.0
+    for action in sorted(shares, key=lambda action: (-shares[action], action != taken, action)):
+        if shares[action] < _LEAST_SHARE * (total + shares[action]):
+            break
+        likely.append(action)
+        total += shares[action]
+    return tuple((action, shares[action] / total) for action in sorted(likely))
 
 
 def improve_there(

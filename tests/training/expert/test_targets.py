@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -64,6 +65,19 @@ def test_shares_fall_with_the_best_cost_below(temperature: float) -> None:
             if action != last.actions[root.depth]:
                 assert share / taken == pytest.approx((costs[action] / last.cost) ** (-1 / temperature))
     assert any(len(shares) > 1 for shares in targets)
+
+
+@pytest.mark.parametrize("count", [2, 100, 101, 1000])
+@pytest.mark.parametrize("spread", [0.0, 0.1])
+def test_many_decisions_that_are_as_good_as_each_other_share_what_is_learned(count: int, spread: float) -> None:
+    costs, taken = np.linspace(1 + spread, 1, count), count - 1
+    last = SimpleNamespace(cost=1.0, actions=[taken])
+    root = SimpleNamespace(actions=list(range(count)), costs=costs.tolist(), depth=0)
+    (targets,) = tree_targets(last, [root], 1.0)  # type: ignore[arg-type, list-item]
+    shares = dict(targets)
+    assert list(shares) == sorted(shares) and sum(shares.values()) == pytest.approx(1)
+    assert max(shares.values()) == shares[taken] and min(shares.values()) >= 0.01 - 1e-9
+    assert len(shares) >= min(count, 95)  # of a hundred, each has a hundredth
 
 
 def test_a_gumbel_root_has_nothing_to_tell() -> None:
