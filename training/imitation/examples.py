@@ -67,7 +67,8 @@ def replay(
 
     Args:
         taught: problems with their plans.
-        candidates: decisions of a state that are shown at most: the one taken, and others that are drawn.
+        candidates: decisions of a state that are shown at most: the one taken, and others that are drawn; of a plan with
+            more targets than half as many, twice these.
         loops: that a decision's descriptor tells of.
         seed: of the draws.
         threads: that replay; None for the usable cores.
@@ -97,10 +98,11 @@ def replay(
 def _replay(
     space: _core.Space, problem: TaughtProblem, plan: TaughtPlan, candidates: int, loops: int, seed: int
 ) -> _Replayed:
+    told = max(map(len, plan.targets), default=0)
     rows = _core.replay_rows(
         space,
         list(plan.actions),
-        candidates=candidates,
+        candidates=max(candidates, 2 * told),  # so that some are drawn that have no share, and stand for the rest
         seed=seed,
         loops=loops,
         child_features=True,

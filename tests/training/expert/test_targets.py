@@ -105,3 +105,15 @@ def test_examples_of_such_a_plan_show_all_that_has_a_share(tmp_path: Path) -> No
         if depth not in choices:
             assert shares.argmax() == shown["taken"][row]
         assert end - first >= min(4, shown["num_legal"][row])
+
+
+def test_of_decisions_without_a_share_some_are_shown_however_many_have_one() -> None:
+    last = found().pass_solutions[-1]
+    plan = TaughtPlan(last.cost, tuple(last.actions), "policy", 1.0, tree_targets(last, found().roots, 1.0))
+    problem = TaughtProblem("harris", space().problem.to_bytes(), last.cost, last.cost, (plan,))
+    examples = replay([problem], candidates=2, loops=8, seed=0)
+    told = [len(targets) for targets in plan.targets if targets]
+    assert max(told) > 2
+    for state, with_share in zip(examples.states, told, strict=True):
+        shown = int(np.diff(state.replayed["offsets"])[state.row])
+        assert shown > with_share or shown == state.replayed["num_legal"][state.row]
