@@ -27,14 +27,7 @@ class _Searching(Protocol[_PlanT_co]):
 
     @property
     def name(self) -> str: ...
-    def search(
-        self,
-        problem: SchedulingProblem,
-        budget: Budget,
-        seed: int,
-        on_progress: OnProgress | None = None,
-        timer: Timer | None = None,
-    ) -> _PlanT_co: ...
+    def search(self, *args: Any, **kwargs: Any) -> _PlanT_co: ...  # as `Agent.search` has it
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress | None]: ...
 
 

@@ -56,6 +56,11 @@ class Machine:
         return f"{self.halide_version} {self.llvm_arguments}".rstrip()
 
     @property
+    def words(self) -> str:
+        """All but the cache, for people."""
+        return f"{self.cpu}, {self.cores} cores, {self.memory_gib} GiB, Halide {self.compiler}"
+
+    @property
     def fingerprint(self) -> str:
         """Hexadecimal digest of all of it."""
         facts = self.cpu, self.cores, self.cache_bytes, self.memory_gib, self.compiler

@@ -139,6 +139,5 @@ def _rank(entry: Entry) -> tuple[float, ...]:
 
 
 def machine_label(machine: Machine) -> str:
-    """A machine in words."""
-    installed = f"{machine.cores} cores, {machine.memory_gib} GiB, Halide {machine.compiler}"
-    return f"{machine.cpu}, {installed}, {machine.fingerprint}"
+    """A machine in words, and what tells it from others."""
+    return f"{machine.words}, {machine.fingerprint}"

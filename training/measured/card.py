@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
-from halidegym.training.measured.collection import MeasuredCollection, described
+from halidegym.training.measured.collection import MeasuredCollection
 from halidegym.training.measured.table import FEATURES
 
 _QUANTILES = (5, 25, 50, 75, 95)
@@ -22,7 +22,7 @@ def data_card(collection: MeasuredCollection) -> str:
         "# Data card",
         "",
         f"{len(ran):,} run times of {len({s.pipeline for s in ran}):,} pipelines, measured on",
-        f"{described(collection.machine)} (fingerprint `{collection.machine.fingerprint}`), with features of version "
+        f"{collection.machine.words} (fingerprint `{collection.machine.fingerprint}`), with features of version "
         f"{FEATURES}.",
         "",
         "On one thread, a run time is the seconds in which the core worked, so that waiting for a core drops out; on",

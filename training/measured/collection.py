@@ -142,8 +142,8 @@ class MeasuredCollection:
         collection = functools.reduce(cls.with_sets, [*saved, *unsaved])
         if collection.machine != this_machine() and not allow_other_machine:
             raise InvalidParameter(
-                f"{file} was measured on another machine: {described(collection.machine)}; this is "
-                f"{described(this_machine())}. Collect here, or say that it is meant: --allow-other-machine"
+                f"{file} was measured on another machine: {collection.machine.words}; this is "
+                f"{this_machine().words}. Collect here, or say that it is meant: --allow-other-machine"
             )
         return collection
 
@@ -165,11 +165,6 @@ class MeasuredCollection:
 def file_name(machine: Machine) -> str:
     """The name of a machine's file in a folder of collections."""
     return f"measured-{machine.fingerprint}.parquet"
-
-
-def described(machine: Machine) -> str:
-    """A machine in words."""
-    return f"{machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, Halide {machine.compiler}"
 
 
 def of_all(collections: Iterable[MeasuredCollection], machine: Machine) -> MeasuredCollection:

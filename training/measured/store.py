@@ -12,7 +12,7 @@ from halidegym.native._core import InvalidParameter
 from halidegym.native.files import write_atomically
 from halidegym.training.data.journal import Journal
 from halidegym.training.measured.card import data_card
-from halidegym.training.measured.collection import MeasuredCollection, described, file_name, of_all
+from halidegym.training.measured.collection import MeasuredCollection, file_name, of_all
 from halidegym.training.measured.sets import SetName
 
 _SETS_IN_JOURNAL = 10
@@ -44,7 +44,7 @@ class MeasuredStore:
             for collection in known:
                 if collection.machine != this_machine():
                     raise InvalidParameter(
-                        f"{self._path} was measured on another machine: {described(collection.machine)}. Collect into "
+                        f"{self._path} was measured on another machine: {collection.machine.words}. Collect into "
                         "another folder"
                     )
             self.collection = of_all(known, this_machine())
