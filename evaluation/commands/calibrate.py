@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import TimingSettings
@@ -26,7 +25,7 @@ from halidegym.evaluation.arguments.options import (
 from halidegym.evaluation.arguments.paths import PageFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.arguments.timing import cache_options, caching_timer, timing_options
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.plots import check_plot_file
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.timings.calibration import Calibration, calibrate, compile_drawn

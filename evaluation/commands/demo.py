@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
-from rich.table import Table
 
 from halidegym.evaluation.arguments.options import Failure
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.commands.extras import needs_extra
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 
 if TYPE_CHECKING:
     from halidegym.evaluation.benchmark.run import Run

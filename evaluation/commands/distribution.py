@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 
 from halidegym.envs.pipelines import generated
 from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.plots import check_plot_file, new_figure, save_figure
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.distribution import Facts, families, quantiles, survey

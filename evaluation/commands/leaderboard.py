@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
-from rich.table import Table
 
 from halidegym.evaluation.commands.extras import needs_extra
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import click
-from rich.table import Table
 
 from halidegym.envs.pipelines import toys
 from halidegym.envs.pipelines.toys import Optimum
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.optima import prove_optimum, write_optima
 

@@ -9,12 +9,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from halidegym.envs import pipelines
 from halidegym.evaluation.arguments.options import SEED, Integer, integers_of, pipeline_options
 from halidegym.evaluation.arguments.pipeline import Details, with_pipeline_help
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.parity.check import Parity, Setting, check_parity
 from halidegym.evaluation.parity.speed import SIDES, Speed, compare_speed

@@ -6,7 +6,6 @@ import statistics
 
 import click
 from rich.markup import escape
-from rich.table import Table
 
 from halidegym.envs import pipelines
 from halidegym.evaluation.arguments.options import (
@@ -18,7 +17,7 @@ from halidegym.evaluation.arguments.options import (
     target_option,
 )
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.studies.rollouts import measure_ensemble, measure_rollouts
 

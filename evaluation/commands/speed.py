@@ -10,13 +10,12 @@ from pathlib import Path
 
 import click
 from rich.markup import escape
-from rich.table import Table
 
 from halidegym.envs.problems.rules import Rules
 from halidegym.evaluation.arguments.options import SECONDS, Integer, pipeline_options, target_option
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.output.spread import Spread

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-from rich.table import Table
 
 from halidegym.envs import pipelines
 from halidegym.envs.pipelines.records import (
@@ -16,7 +15,7 @@ from halidegym.envs.pipelines.records import (
     write_records,
 )
 from halidegym.evaluation.arguments.options import Failure, Integer
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 
 _SUITE_NAMES = [suite.name for suite in pipelines.suites()]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 
 import click
-from rich.table import Table
 
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
@@ -13,7 +12,7 @@ from halidegym.evaluation.arguments.options import Failure, Integer, parallelism
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
 from halidegym.evaluation.arguments.schedule import find_schedule
 from halidegym.evaluation.arguments.timing import timing_settings_options
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.timings.timing_check import Repeatability, Throughput, loaded_core, repeat, throughput
 

@@ -6,11 +6,15 @@ import io
 import sys
 from collections.abc import Sequence
 
-from rich.console import Console
+import rich.table
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Column
 
 # More than any table needs; a line of a table is as long as its cells.
 _WIDE = 1000
+
+# Characters that names leave to each other column, its padding and border included.
+_ROOM = 8
 
 
 def output_console(*, stderr: bool = False) -> Console:
@@ -28,9 +32,25 @@ def output_console(*, stderr: bool = False) -> Console:
     return console if console.is_terminal else Console(stderr=stderr, width=_WIDE)
 
 
+class Table(rich.table.Table):
+    """A table whose names are whole while they leave room for the other columns; longer ones are folded, too."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names = [column for column in self.columns if isinstance(column, _NameColumn)]
+        widths = [max(console.measure(cell).maximum for cell in [name.header, *name.cells]) for name in names]
+        room = options.max_width - _ROOM * (len(self.columns) - len(names))
+        for name in names:
+            name.no_wrap = sum(widths) <= room
+        yield from super().__rich_console__(console, options)
+
+
+class _NameColumn(Column):
+    pass
+
+
 def name_columns(*headings: str) -> Sequence[Column]:
-    """Columns of names, which are never folded, however narrow the terminal."""
-    return [Column(heading, no_wrap=True) for heading in headings]
+    """Columns of names, which are folded only where they leave no room for numbers; see `Table`."""
+    return [_NameColumn(heading, overflow="fold") for heading in headings]
 
 
 def number_columns(*headings: str) -> Sequence[Column]:

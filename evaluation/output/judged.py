@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
-from rich.table import Table
 
-from halidegym.evaluation.output.console import name_columns, number_columns
+from halidegym.evaluation.output.console import Table, name_columns, number_columns
 
 if TYPE_CHECKING:
     from halidegym.training.cost_model.compare import Compared

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
-from halidegym.evaluation.output.console import name_columns, number_columns
+from halidegym.evaluation.output.console import Table, name_columns, number_columns
 from halidegym.evaluation.papers.learned_agents import BEAM, GREEDY, Run
 from halidegym.training.statistics import bootstrap
 

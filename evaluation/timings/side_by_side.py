@@ -6,14 +6,13 @@ import dataclasses
 from collections.abc import Sequence
 
 from rich.markup import escape
-from rich.table import Table
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.envs.timing.turns import MIN_ROUNDS
 from halidegym.evaluation.arguments.schedule import Contender
-from halidegym.evaluation.output.console import name_columns, number_columns
+from halidegym.evaluation.output.console import Table, name_columns, number_columns
 from halidegym.evaluation.output.run_times import least_ms, left_out, median_ms, outcome, speed
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from halidegym.envs.pipelines.generated import name_of
 from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFolder
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.pages import write_table
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers.guided_searches import HEADER, guided_searches, lines

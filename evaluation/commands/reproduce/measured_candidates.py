@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import geometric_mean
 
 import click
-from rich.table import Table
 
 from halidegym.envs.processes.isolated import run_isolated
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
@@ -16,7 +15,7 @@ from halidegym.evaluation.arguments.options import Integer, integers_of
 from halidegym.evaluation.arguments.paths import WritingCommand
 from halidegym.evaluation.arguments.pipeline import check_name, load_problem
 from halidegym.evaluation.arguments.timing import cache_option, caching_timer, timing_options
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.papers.measured_candidates import PIPELINES, choose_by_time
 from halidegym.native.checks import INT32_MAX, check_at_least

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from halidegym.evaluation.arguments.options import Integer, Number
 from halidegym.evaluation.arguments.paths import OutputFolder
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.earlier_table import EarlierTable
 from halidegym.evaluation.output.plots import check_plot_file
 from halidegym.evaluation.output.progress import steps_bar

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from halidegym.envs.timing.timers import Unrecorded
 from halidegym.envs.transform.plan import TransformPlan
@@ -16,7 +15,7 @@ from halidegym.envs.transform.timer import TransformTimer
 from halidegym.evaluation.arguments.options import Failure, Integer
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.transform import SPACES, check_sizes
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.earlier_table import EarlierTable
 from halidegym.evaluation.output.plots import check_plot_file
 from halidegym.evaluation.output.progress import steps_bar

@@ -6,7 +6,6 @@ import statistics
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from halidegym.envs.transform.plan import TransformPlan
 from halidegym.envs.transform.plan_task import SpaceName
@@ -14,7 +13,7 @@ from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFile, WritingCommand
 from halidegym.evaluation.arguments.transform import SPACES, check_sizes
 from halidegym.evaluation.commands.extras import needs_extra
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.output.pages import write_table
 
 DEFAULT_SIZES = (64, 256, 1024, 4096, 16384, 65536)

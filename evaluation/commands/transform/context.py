@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import click
-from rich.table import Table
 
 from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.transform import SPACES
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.evaluation.studies.transform_context import swaps_in_context
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from halidegym.agents.agent import Agent
 from halidegym.agents.planners.beam import BeamSearch
@@ -22,7 +21,7 @@ from halidegym.envs.transform.plan_task import SpaceName, indented
 from halidegym.envs.transform.timer import TransformTimer
 from halidegym.evaluation.arguments.options import SEED, Integer
 from halidegym.evaluation.arguments.transform import SPACES, order_of
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.native._core import TransformSpace, available_lanes
 from halidegym.native.checks import INT64_MAX
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import click
-from rich.table import Table
 
 from halidegym.envs.transform.plan_task import SpaceName
 from halidegym.evaluation.arguments.transform import SPACES
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 from halidegym.native._core import TransformSpace
 
 

@@ -9,9 +9,8 @@ import sys
 
 import pytest
 from rich.console import Console
-from rich.table import Table
 
-from halidegym.evaluation.output.console import name_columns, number_columns, output_console
+from halidegym.evaluation.output.console import Table, name_columns, number_columns, output_console
 
 NAME = "Monte Carlo tree search after a beam"
 
@@ -44,3 +43,20 @@ def test_names_are_whole_and_numbers_complete_in_a_terminal_of_80_columns() -> N
     Console(file=output, force_terminal=True, width=80, color_system=None).print(table())
     assert NAME in output.getvalue()
     assert "".join(sorted(filter(str.isdigit, output.getvalue()))) == "".join(sorted("0123" + "123456789" * 4))
+
+
+def test_names_leave_room_for_numbers() -> None:
+    long_names = Table(*name_columns("Run", "Agent"), *number_columns("Speed", "95 %", "Pipelines"))
+    long_names.add_row("results", "a" * 80, "1.234", "1.101 to 1.344", "12")
+    output = io.StringIO()
+    Console(file=output, force_terminal=True, width=80, color_system=None).print(long_names)
+    assert all(number in output.getvalue() for number in ("1.234", "1.101 to 1.344", "12"))
+    assert "".join(filter(str.isalpha, output.getvalue())).count("a") >= 80
+
+
+def test_short_names_and_many_numbers_share_a_narrow_terminal() -> None:
+    narrow = Table(*name_columns("Agent"), *number_columns("A", "B", "C", "D", "E"))
+    narrow.add_row("b" * 20, *["1.5"] * 5)
+    output = io.StringIO()
+    Console(file=output, force_terminal=True, width=40, color_system=None).print(narrow)
+    assert output.getvalue().count("1.5") == 5
