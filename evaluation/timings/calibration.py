@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from halidegym.agents import proposals
-from halidegym.agents.learned.cost_models.figures import rank_correlation
+from halidegym.agents.learned.cost_models.figures import rank_correlation, regret
 from halidegym.agents.proposals import Proposal
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
@@ -90,24 +90,24 @@ class Calibration:
     @property
     def rank_correlation(self) -> float:
         """Spearman's, of cost and run time; NaN for fewer than three schedules."""
-        return _rank_correlation(self.ranked)
+        return rank_correlation(*_costs_and_times(self.ranked))
 
     @property
     def rank_correlation_of_good(self) -> float:
         """The same among the good schedules."""
-        return _rank_correlation(self.good)
+        return rank_correlation(*_costs_and_times(self.good))
 
     @property
     def regret(self) -> float:
-        """How many times longer the schedule takes that the model rates best than the one that is; NaN without any."""
-        if not self.ranked:
-            return math.nan
-        chosen = min(self.ranked, key=lambda point: point.cost)
-        return chosen.seconds / min(point.seconds for point in self.ranked)
+        """How many times longer the schedule takes that the model rates best than the one that is; NaN without any.
+
+        Of several that it rates best, the geometric mean.
+        """
+        return regret(*_costs_and_times(self.ranked)) if self.ranked else math.nan
 
 
-def _rank_correlation(points: Sequence[Point]) -> float:
-    return rank_correlation([point.cost for point in points], [point.seconds for point in points])
+def _costs_and_times(points: Sequence[Point]) -> tuple[list[float], list[float]]:
+    return [point.cost for point in points], [point.seconds for point in points]
 
 
 def calibrate(

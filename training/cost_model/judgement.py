@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from halidegym.agents.learned.cost_models.batches import group_key
 from halidegym.agents.learned.cost_models.figures import rank_correlation, regret
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
+from halidegym.native._core import InvalidParameter
 from halidegym.training.statistics import Interval, bootstrap
 
 FEWEST = 5
@@ -25,7 +26,8 @@ class Judgement:
     Attributes:
         pipelines: [G], names.
         correlations: [G], rank correlations of predictions and times among good schedules, all but random walks.
-        regrets: [G], how many times longer the model's favourite among these takes than the fastest.
+        regrets: [G], how many times longer the model's favourite among these takes than the fastest; of favourites with
+            equal costs, the geometric mean.
     """
 
     pipelines: tuple[str, ...]
@@ -86,7 +88,16 @@ def good_groups(schedules: Sequence[MeasuredSchedule]) -> list[NDArray[np.int64]
 
 
 def judge(costs: Sequence[float] | NDArray[np.float64], schedules: Sequence[MeasuredSchedule]) -> Judgement:
-    """Judge a model by the costs [N] that it gives to schedules. Groups without an order by costs or times count 0."""
+    """Judge a model by the costs [N] that it gives to schedules. Groups without an order by costs or times count 0.
+
+    Raises:
+        InvalidParameter: a cost is NaN.
+    """
+    unknown = int(np.isnan(costs).sum())
+    if unknown:
+        raise InvalidParameter(
+            f"{unknown} of {len(costs)} costs are NaN: they order no schedules; train the model again"
+        )
     predicted, times = np.asarray(costs), np.array([measured.run_time_s for measured in schedules])
     groups = good_groups(schedules)
     return Judgement(

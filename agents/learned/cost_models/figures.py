@@ -23,5 +23,10 @@ def _ranks(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]
 
 
 def regret(costs: Sequence[float] | NDArray[np.float64], times: Sequence[float] | NDArray[np.float64]) -> float:
-    """How many times longer the schedule takes that the costs favour than the fastest one."""
-    return float(times[int(np.argmin(costs))] / np.min(times))
+    """How many times longer the schedule takes that the costs favour than the fastest one.
+
+    Of several favourites with equal costs, the geometric mean: which comes first says nothing about the costs.
+    """
+    given, taken = np.asarray(costs), np.asarray(times)
+    favourites = taken[given == given.min()] / taken.min()
+    return float(favourites[0] if len(favourites) == 1 else np.exp(np.log(favourites).mean()))

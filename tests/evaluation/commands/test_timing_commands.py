@@ -162,6 +162,8 @@ def test_calibration_summaries() -> None:
     assert len(calibration.ranked) == 3
     assert calibration.regret == 3.0
     assert calibration.rank_correlation == pytest.approx(-0.5)
+    tied = Calibration("p", 2, 5.0, (*points, Point("good", 1.0, 24.0)))
+    assert tied.regret == pytest.approx(6.0)
     assert math.isnan(Calibration("p", 2, 5.0, ()).regret)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
+from halidegym.native._core import InvalidParameter
 from halidegym.training.cost_model.judgement import judge
 from measured_for_tests import measured
 
@@ -36,6 +37,17 @@ def test_a_pipeline_on_other_threads_is_compared_with_itself_alone() -> None:
 
 def test_costs_that_say_nothing_are_worth_nothing() -> None:
     assert judge([1] * 5, schedules(3, 1, 2, 4, 5)).correlation == 0
+
+
+@pytest.mark.parametrize("times", [(1, 2, 4, 8, 16), (16, 8, 4, 2, 1)])
+def test_of_equal_costs_none_is_the_favourite_for_coming_first(times: tuple[float, ...]) -> None:
+    assert judge([1] * 5, schedules(*times)).mean_regret == pytest.approx(4)
+    assert judge([1, 1, 3, 1, 1], schedules(*times)).mean_regret == pytest.approx(4)
+
+
+def test_costs_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="1 of 5 costs are NaN"):
+        judge([1, 2, math.nan, 3, 4], schedules(3, 1, 2, 4, 5))
 
 
 def test_intervals_are_narrower_for_pairs() -> None:
