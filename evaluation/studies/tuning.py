@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -131,11 +132,28 @@ class Tuned:
                 "rivals": tuple(map(_beaten, fields["rivals"])),
                 "curve": tuple(TuningStep(**step) for step in fields["curve"]),
             }
-            return checked_fields(cls(**{**fields, **parts}))
+            return _checked_amounts(checked_fields(cls(**{**fields, **parts})))
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(
                 f"{origin} has a line that is no result of tuning ({error!r}); remove the line, or the file"
             ) from error
+
+
+def _checked_amounts(found: Tuned) -> Tuned:
+    """Refuse numbers that come of no run; only ratios may be NaN, and only times infinite."""
+    faster = [found.to_default, *(each for beaten in found.rivals for each in (beaten.to_default, beaten.to_tuned))]
+    ratios = [number for each in faster for number in vars(each).values() if not math.isnan(number)]
+    ratios += [step.speedup for step in found.curve]
+    counts = [number for part in (found, *found.rivals) for number in vars(part).values() if type(number) is int]
+    seconds = [found.seconds, found.search_seconds, found.compile_seconds, found.run_seconds]
+    seconds += [step.seconds for step in found.curve]
+    if not (
+        all(0 < ratio < math.inf for ratio in ratios)
+        and found.default_s > 0 < found.tuned_s
+        and all(0 <= number < math.inf for number in (*counts, *seconds))
+    ):
+        raise ValueError("a ratio or time is not above zero, or a count is negative")
+    return found
 
 
 def _beaten(fields: dict[str, Any]) -> Beaten:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,11 +15,14 @@ from halidegym.agents.budget import Budget
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.proposals import Proposal, careless_descents
 from halidegym.agents.tuner.autotune import Autotune
+from halidegym.agents.tuner.plan import TuningStep
 from halidegym.agents.tuner.trials import Trials
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.evaluation.cli import main
+from halidegym.evaluation.studies.tuning import Beaten, Faster, Tuned
 from halidegym.evaluation.studies.tuning_rivals import Endless, Rival, fastest_of, halides_recipe
+from halidegym.native._core import FormatError
 from oracle.builder_problem import SSE_AVX2
 from timers_for_tests import MadeUpTimes
 
@@ -50,6 +56,42 @@ def test_halides_recipe_falls_back_on_its_beam_and_draws_do_not(rival: Rival, is
     schedule, measured = fastest_of(rival, problem, budget, seed=0, timer=timer, agent=agent)
     assert (schedule.cpp() == baseline.cpp()) is is_baseline
     assert measured == 8 + is_baseline
+
+
+def _tuned() -> Tuned:
+    faster, failed = Faster(2.0, 1.5, 2.5), Faster(math.nan, math.nan, math.nan)
+    curve = (TuningStep(1.0, 4, 1.5, "beam"), TuningStep(3.0, 8, 2.0, "crossing"))
+    rivals = (Beaten("draws", 8, faster, failed),)
+    return Tuned(8, 1, 0.4, 0.2, False, faster, rivals, 4.0, 1.0, 2.0, 0.0, curve)
+
+
+def test_results_are_read_as_they_were_written() -> None:
+    kept = _tuned().to_json()
+    assert Tuned.from_json(kept, "runs.tsv").to_json() == kept
+    failed = dataclasses.replace(_tuned(), default_s=math.inf, to_default=Faster(math.nan, math.nan, math.nan))
+    assert Tuned.from_json(failed.to_json(), "runs.tsv").to_json() == failed.to_json()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"to_default": Faster(0.0, 1.0, 2.0)},
+        {"to_default": Faster(-1.0, 1.0, 2.0)},
+        {"to_default": Faster(math.inf, 1.0, 2.0)},
+        {"rivals": (Beaten("draws", 8, Faster(1.0, 1.0, 1.0), Faster(1.0, 0.0, 2.0)),)},
+        {"rivals": (Beaten("draws", -8, Faster(1.0, 1.0, 1.0), Faster(1.0, 1.0, 2.0)),)},
+        {"measurements": -1},
+        {"tuned_s": 0.0},
+        {"default_s": math.nan},
+        {"run_seconds": math.nan},
+        {"curve": (TuningStep(1.0, 4, math.nan, "beam"),)},
+    ],
+    ids=str,
+)
+def test_numbers_that_no_tuning_gives_are_told(changes: dict[str, Any]) -> None:
+    damaged = dataclasses.replace(_tuned(), **changes).to_json()
+    with pytest.raises(FormatError, match=r"runs\.tsv has a line that is no result of tuning .*; remove the line"):
+        Tuned.from_json(damaged, "runs.tsv")
 
 
 @pytest.mark.slow
