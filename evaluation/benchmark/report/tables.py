@@ -184,8 +184,10 @@ def _share_of_budget(result: CellResult) -> float | None:
 
 
 def _mean_count(results: Sequence[CellResult], name: str, text: str = "{:,.0f}") -> str:
-    counts = [count for result in results if (count := result.count(name))]
-    return text.format(statistics.geometric_mean(counts)) if counts else "-"
+    counts = [count for result in results if (count := result.count(name)) is not None]
+    if not counts:
+        return "-"
+    return text.format(statistics.geometric_mean(counts) if all(counts) else 0)
 
 
 def range_of(estimate: Interval, digits: int = 3) -> str:

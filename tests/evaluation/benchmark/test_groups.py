@@ -14,7 +14,7 @@ from halidegym.evaluation.benchmark.attempts import search_budget
 from halidegym.evaluation.benchmark.cells import Cell, CellResult
 from halidegym.evaluation.benchmark.report import plots
 from halidegym.evaluation.benchmark.report.groups import Group, Scores, groups_of
-from halidegym.evaluation.benchmark.report.tables import time_table
+from halidegym.evaluation.benchmark.report.tables import effort_table, time_table
 from halidegym.evaluation.benchmark.run import Run
 from halidegym.evaluation.benchmark.suite import AgentSettings, BudgetSettings
 from halidegym.evaluation.benchmark.timings import PipelineTimings
@@ -59,6 +59,21 @@ def test_speeds_are_relative_to_the_baseline_of_the_group() -> None:
     header, lines = time_table(found)
     speeds = {line[1]: dict(zip(header, line, strict=True))["speed, of the baseline's"] for line in lines}
     assert speeds == {"base": "-", "agent": "0.500 [0.500, 0.500]"}
+
+
+def test_searches_that_took_nothing_are_told_from_those_that_do_not_count() -> None:
+    def counted(pipeline: str, expansions: int, measurements: int | None) -> CellResult:
+        plan = {"seconds": 0.5, "evaluations": 1, "expansions": expansions, "measurements": measurements}
+        return CellResult({"pipeline": pipeline}, {}, plan=plan)
+
+    agents = {
+        "base": [counted("p0", 4, None), counted("p1", 9, None)],
+        "lucky": [counted("p0", 0, 0), counted("p1", 9, 0)],
+    }
+    header, lines = effort_table(group(agents))
+    found = {line[0]: dict(zip(header, line, strict=True)) for line in lines}
+    assert (found["base"]["expansions"], found["base"]["measurements"]) == ("6", "-")
+    assert (found["lucky"]["expansions"], found["lucky"]["measurements"]) == ("0", "0")
 
 
 def test_seeds_that_were_not_to_be_timed_are_out() -> None:
