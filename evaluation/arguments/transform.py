@@ -33,6 +33,7 @@ class TransformName:
         context: of the model.
         database: file of measurements: of a replay all there are, else they are recorded there.
         machine: fingerprint of the one whose measurements are replayed; None for the only one on record.
+        lanes: complex numbers in the vectors of the plans that are replayed; None for those of this machine.
     """
 
     n: int
@@ -41,6 +42,7 @@ class TransformName:
     context: float = 0.0
     database: str | None = None
     machine: str | None = None
+    lanes: tuple[int, ...] | None = None
 
     @classmethod
     def parse(cls, text: str) -> TransformName:
@@ -56,7 +58,7 @@ class TransformName:
         unknown = set(fields) - {field.name for field in dataclasses.fields(cls)[1:]}
         if unknown:
             raise InvalidParameter(
-                f"A transform has no {min(unknown)}; give space, cost, context, database or machine: {text}"
+                f"A transform has no {min(unknown)}; give space, cost, context, database, machine or lanes: {text}"
             )
         for key, choices in (("space", SPACES), ("cost", COSTS)):
             if fields.get(key, choices[0]) not in choices:
@@ -65,7 +67,11 @@ class TransformName:
             context = float(fields.pop("context", "0"))
         except ValueError as error:
             raise InvalidParameter(f"context in {text} is no number") from error
-        name = cls(int(found[1]), context=context, **fields)  # type: ignore[arg-type]  # their values were checked
+        lanes = fields.pop("lanes", None)
+        if lanes is not None and not re.fullmatch(r"\d{1,9}(,\d{1,9})*", lanes):
+            raise InvalidParameter(f"lanes={lanes} in {text}: give numbers such as lanes=1,2,4")
+        widths = None if lanes is None else tuple(map(int, lanes.split(",")))
+        name = cls(int(found[1]), context=context, lanes=widths, **fields)  # type: ignore[arg-type]  # their values were checked
         check_at_least(2, 65536, n=name.n)
         check_number(0, context=name.context)
         if context and name.cost != "model":
@@ -77,6 +83,10 @@ class TransformName:
         if name.machine is not None and name.cost != "replay":
             raise InvalidParameter(
                 f"machine is of a record, and costs of {text} are of none; leave it out, or give cost=replay"
+            )
+        if name.lanes is not None and name.cost != "replay":
+            raise InvalidParameter(
+                f"lanes are of a record, and costs of {text} are of none; leave them out, or give cost=replay"
             )
         if name.cost == "replay" and not (name.database and Path(name.database).is_file()):
             raise InvalidParameter(

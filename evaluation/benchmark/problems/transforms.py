@@ -31,7 +31,7 @@ from halidegym.native.fields import checked_fields
 
 
 class Transforms:
-    """Transforms by names such as `transform/1024?space=lanes`; plans are for the vectors of this machine."""
+    """Transforms by names such as `transform/1024?space=lanes`; plans are for this machine's vectors, or those named."""
 
     def takes(self, name: str) -> bool:
         """Whether it begins like one."""
@@ -96,10 +96,14 @@ class _Transform:
 
     @property
     def hash(self) -> str:
-        return self._hash(available_lanes())
+        return self._hash(self._lanes)
+
+    @property
+    def _lanes(self) -> tuple[int, ...]:
+        return self._name.lanes or tuple(available_lanes())
 
     def solve(self, agent: Agent, seed: int, budget: Mapping[str, Any]) -> Solution:
-        order, lanes = order_of(agent), tuple(available_lanes())
+        order, lanes = order_of(agent), self._lanes
         with self._costs() as costs:
             if isinstance(agent, DynamicProgramming):
                 agent = dataclasses.replace(agent, timer=costs)
@@ -169,7 +173,7 @@ class _Transform:
 
 
 def _replay(name: TransformName) -> TransformReplay:
-    return TransformReplay(name.n, name.database or "", space=name.space, machine=name.machine)
+    return TransformReplay(name.n, name.database or "", space=name.space, lanes=name.lanes, machine=name.machine)
 
 
 def _candidate(entry: Mapping[str, Any]) -> Candidate:

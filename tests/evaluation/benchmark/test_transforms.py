@@ -103,6 +103,19 @@ def test_a_record_of_several_machines_wants_a_choice_before_anything_runs(tmp_pa
     assert kind_of(chosen).load(chosen, "host", 1).solve(RandomSearch(), 0, {}).plan["cost"] == pytest.approx(7.0)
 
 
+def test_a_record_for_other_vectors_is_replayed_where_its_lanes_are_named(tmp_path: Path) -> None:
+    database, plans = tmp_path / "record.db", TransformSpace(2, lanes=(1,))
+    plan = plans.root().plan
+    with TransformTimer(TransformPlan(2, plan), lanes=(1,), database=database) as timer:
+        cost = timer.cost(plan)
+    name = f"transform/2?cost=replay&database={database}&lanes=1"
+    kind_of(name).check(name)
+    found = kind_of(name).load(name, "host", 1).solve(RandomSearch(), 0, {})
+    assert found.plan["cost"] == pytest.approx(cost)
+    assert found.plan["fingerprint"]["lanes"] == [1]
+    assert kind_of(name).load(name, "host", 1).verify(found, None, again=True)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -117,6 +130,8 @@ def test_a_record_of_several_machines_wants_a_choice_before_anything_runs(tmp_pa
         ("transform/64?database=times.db", "database is of measurements"),
         ("transform/64?cost=measured&machine=another", "machine is of a record"),
         ("transform/64?cost=replay", "replays no file"),
+        ("transform/64?lanes=1", "lanes are of a record"),
+        ("transform/64?cost=replay&lanes=wide", "give numbers such as lanes=1,2,4"),
     ],
 )
 def test_bad_names_are_refused(name: str, message: str, tmp_path: Path) -> None:
