@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -40,6 +42,7 @@ from halidegym.native._core import Error
 _REMEDIES = {
     errno.ENOSPC: "Make room, and run the same command again",  # who writes to an open file is not told which
     errno.EDQUOT: "Make room, and run the same command again",
+    errno.EFBIG: "Allow larger files, such as by ulimit -f unlimited, and run the same command again",
     errno.ENOENT: "The folder that you are in was removed: change to one that exists",
     errno.EMFILE: "Allow this process more of them, such as by ulimit -n 1024, and run the same command again",
     errno.EAGAIN: "No more processes and threads may be started: end others, or allow more (ulimit -u), and run the same "
@@ -48,24 +51,33 @@ _REMEDIES = {
 _ONE_TOO_MANY = (errno.EMFILE, errno.EAGAIN)  # which one it is, is chance
 
 
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Our errors, and those of files, as such that click shows in a line each before it exits with status 2."""
+    try:
+        yield
+    except Error as error:
+        raise Failure(str(error)) from error
+    except OSError as error:
+        if error.filename is not None and error.errno not in _ONE_TOO_MANY:
+            raise Failure(f"{os.fsdecode(error.filename)}: {error.strerror}") from error
+        if error.errno in _REMEDIES:
+            raise Failure(f"{error.strerror}. {_REMEDIES[error.errno]}.") from error
+        raise
+    except RuntimeError as error:
+        if str(error) != "can't start new thread":  # for which Python has no type
+            raise
+        raise Failure(f"{os.strerror(errno.EAGAIN)}. {_REMEDIES[errno.EAGAIN]}.") from error
+
+
 class _Main(click.Group):
-    """Shows our errors, and those of files, as one line each, and exits with status 2."""
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _told():  # --help and --version print already
+            return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with _told():
             return super().invoke(ctx)
-        except Error as error:
-            raise Failure(str(error)) from error
-        except OSError as error:
-            if error.filename is not None and error.errno not in _ONE_TOO_MANY:
-                raise Failure(f"{os.fsdecode(error.filename)}: {error.strerror}") from error
-            if error.errno in _REMEDIES:
-                raise Failure(f"{error.strerror}. {_REMEDIES[error.errno]}.") from error
-            raise
-        except RuntimeError as error:
-            if str(error) != "can't start new thread":  # for which Python has no type
-                raise
-            raise Failure(f"{os.strerror(errno.EAGAIN)}. {_REMEDIES[errno.EAGAIN]}.") from error
 
 
 @click.group(

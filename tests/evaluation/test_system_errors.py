@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 import pipelines_for_tests
+from disks_for_tests import full_disk
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.evaluation.cli import main
 
@@ -27,6 +30,23 @@ def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     result = halidegym("schedule", f"{PIPELINES}:mm", "--agent", "greedy")
     assert result.exit_code == 2
     assert result.stderr == "Error: No space left on device. Make room, and run the same command again.\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["suites", "--help"], ["suites"]], ids=" ".join)
+def test_an_output_without_room_is_one_line(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "halidegym.evaluation.cli", *arguments]
+    with open("/dev/full", "w") as full:
+        finished = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    told = "Error: No space left on device. Make room, and run the same command again.\n"
+    assert (finished.returncode, finished.stderr) == (2, told)
+
+
+def test_an_output_that_may_not_grow_is_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "halidegym.evaluation.cli", "suites"]
+    with full_disk(), (tmp_path / "output").open("w") as output:
+        finished = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, check=False)
+    told = "Error: File too large. Allow larger files"
+    assert (finished.returncode, finished.stderr[: len(told)]) == (2, told)
 
 
 def test_too_few_open_files_are_told_with_a_remedy_whichever_file_is_one_too_many(
