@@ -103,8 +103,9 @@ def _draw(calibrations: Sequence[Calibration], path: Path) -> None:
             ylabel="run time, ms",
         )
         for scale in (axis.xaxis, axis.yaxis):
-            # Few numbers without exponents, for ranges from a factor of five to four decades.
-            scale.set_major_locator(LogLocator(subs=(1, 3)))
+            # Few numbers without exponents, but two at least; for ranges up to four decades.
+            low, high = scale.get_view_interval()
+            scale.set_major_locator(LogLocator(subs=(1, 3) if high > 10 * low else (1, 2, 3, 5, 7)))
             scale.set_major_formatter("{x:g}")
             scale.set_minor_formatter(NullFormatter())
     for axis in axes[len(calibrations) :]:

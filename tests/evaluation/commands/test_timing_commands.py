@@ -22,7 +22,7 @@ from halidegym.evaluation.cli import main
 from halidegym.evaluation.commands import calibrate as calibrate_command
 from halidegym.evaluation.output import run_times
 from halidegym.evaluation.timings.calibration import Calibration, Point, draw
-from halidegym.evaluation.timings.calibration_report import cells
+from halidegym.evaluation.timings.calibration_report import cells, write_report
 from halidegym.evaluation.timings.timing_check import Repeatability, Throughput
 
 MM = f"{pipelines_for_tests.__file__}:mm"
@@ -165,6 +165,15 @@ def test_calibration_summaries() -> None:
     tied = Calibration("p", 2, 5.0, (*points, Point("good", 1.0, 24.0)))
     assert tied.regret == pytest.approx(6.0)
     assert math.isnan(Calibration("p", 2, 5.0, ()).regret)
+
+
+@pytest.mark.parametrize(("low", "high"), [(3.2, 9.5), (1.1, 2.8), (0.5, 60.0), (4.0, 4.2)])
+def test_every_axis_of_a_calibration_has_numbers(low: float, high: float, tmp_path: Path) -> None:
+    points = tuple(Point("good", cost, cost * 1e-3) for cost in (low, high))
+    write_report([Calibration("p", 2, 50.0, points)], tmp_path / "page.md", "command")
+    texts = re.findall(r">([^<>]+)</text>", (tmp_path / "page.svg").read_text())
+    numbers = [float(text) for text in texts if re.fullmatch(r"[\d.]+", text)]
+    assert sum(low * 0.9 <= number <= high * 1.1 for number in numbers) >= 4, "two on each axis"
 
 
 def test_schedules_that_are_too_slow_rank_last() -> None:
