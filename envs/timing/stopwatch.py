@@ -25,7 +25,7 @@ from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.machine import check_runs_here, compiling, measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.trusted import Trusted, cannot_verify
-from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, ratio_of, without_drift
+from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, in_order, ratio_of, without_drift
 from halidegym.native import _core
 from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_kind, checked_path
 
@@ -170,8 +170,8 @@ class Stopwatch:
             kernels = [stack.enter_context(kernel) for kernel in self._compiled(problem, schedules)]
             entrants = [self._entrant(problem, kernel, by_work) for kernel in kernels]
             with compiling() if by_work else measuring():
-                for _ in range(rounds):
-                    for entrant in entrants:
+                for number in range(rounds):
+                    for entrant in in_order(entrants, number):
                         if entrant.run_s < self.settings.time_limit_s:
                             entrant.take_turn()
         even = without_drift([entrant.turns for entrant in entrants])
@@ -350,7 +350,7 @@ class Stopwatch:
                 is_late = time.monotonic() - begin > limit_s
                 if done >= MIN_ROUNDS and (is_late or are_precise(entrants, precision)):
                     break
-                for entrant in entrants:
+                for entrant in in_order(entrants, done):
                     if not entrant.is_beaten_by(entrants[0], worth):
                         entrant.take_turn()
         return list(zip(kernels, entrants, strict=True))

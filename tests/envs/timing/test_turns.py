@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import statistics
@@ -16,7 +17,7 @@ from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.envs.timing.turns import without_drift
+from halidegym.envs.timing.turns import Entrant, without_drift
 from halidegym.native._core import InvalidParameter
 
 
@@ -45,6 +46,23 @@ def test_who_is_alone_in_a_round_keeps_its_noise() -> None:
     alone = [(1.0, False), (2.0, False), (9.0, False)]
     assert without_drift([alone]) == [alone]
     assert without_drift([alone, [(3.0, False)]])[0][1:] == alone[1:]
+
+
+def test_a_steady_drift_is_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who had every turn after the baseline's was slower than itself, with an interval of no width."""
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL["mm"](), parallelism=1)
+    taken = itertools.count()
+
+    def drifting(entrant: Entrant) -> None:
+        entrant.turns.append((1.01 ** next(taken), False))
+
+    monkeypatch.setattr(Entrant, "take_turn", drifting)
+    trusted = TrustedSchedule(problem)
+    with Stopwatch(TimingSettings(verify=False), compilers=1, kernels=tmp_path) as stopwatch:
+        (same,) = stopwatch.compare_all(problem, [trusted], trusted, rounds=12, precision=0.0)
+        assert same.low < 1 < same.high
+        first, _, last = stopwatch.time_in_turns(problem, [trusted] * 3, rounds=12)
+        assert first.median_s == pytest.approx(last.median_s, rel=0.002)
 
 
 def test_schedules_take_turns_and_failures_none(tmp_path: Path) -> None:
