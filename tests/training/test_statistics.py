@@ -35,3 +35,9 @@ def test_strata_are_drawn_from_by_themselves() -> None:
 
     found = bootstrap([2, 1], both)
     assert (found.low, found.value, found.high) == (10.0, 10.5, 11.0)
+
+
+def test_two_and_a_half_per_cent_of_the_draws_are_beyond_either_end() -> None:
+    """The first that is drawn of a thousand is any of them."""
+    found = bootstrap([1000], lambda drawn: drawn[:, 0].astype(np.float64))
+    assert (found.low, found.high) == pytest.approx((25, 975), abs=10)

@@ -10,7 +10,7 @@ import pytest
 
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule
 from halidegym.native._core import InvalidParameter
-from halidegym.training.cost_model.judgement import judge
+from halidegym.training.cost_model.judgement import Judgement, judge
 from measured_for_tests import measured
 
 ROWS, PIPELINE = np.ones((2, 39)), np.ones((2, 7, 40))
@@ -33,6 +33,19 @@ def test_figures_are_those_of_good_schedules_that_ran() -> None:
 def test_a_pipeline_on_other_threads_is_compared_with_itself_alone() -> None:
     both = [*schedules(1, 2, 3, 4, 5), *schedules(10, 20, 30, 40, 50, threads=2)]
     assert list(judge([1, 2, 3, 4, 5, 5, 4, 3, 2, 1], both).correlations) == pytest.approx([1, -1])
+
+
+def test_costs_for_other_numbers_of_cores_are_not_compared() -> None:
+    """Each number has costs of its own, and is ordered by them; together they would be the wrong way round."""
+    both = [*schedules(1, 2, 3, 4, 5, parallelism=2), *schedules(10, 20, 30, 40, 50, parallelism=16)]
+    assert list(judge([10, 20, 30, 40, 50, 1, 2, 3, 4, 5], both).correlations) == pytest.approx([1, 1])
+
+
+def test_the_groups_of_a_pipeline_come_and_go_together() -> None:
+    """Both pipelines have a mean of one half, so that other pipelines like these would have it, too."""
+    found = Judgement(("a", "a", "b"), np.array([0.0, 1.0, 0.5]), np.array([1.0, 4.0, 2.0]))
+    for interval, mean in ((found.correlation_interval(), 0.5), (found.regret_interval(), 2)):
+        assert (interval.low, interval.value, interval.high) == pytest.approx((mean, mean, mean))
 
 
 def test_costs_that_say_nothing_are_worth_nothing() -> None:
