@@ -137,3 +137,14 @@ def test_a_checkpoint_holds_the_episodes(tmp_path: Any) -> None:
         for of in (buffer, other):  # whose problems are the same ones then, although their spaces are not
             of.abandon()
             fill(of, envs, 40)
+
+
+def test_a_checkpoint_takes_the_place_of_what_is_there() -> None:
+    envs = toys()
+    buffer = new_buffer(envs)
+    fill(buffer, envs, 40)
+    state, size = buffer.state(), buffer.size()
+    fill(buffer, envs, 40)
+    assert buffer.size() > size
+    buffer.go_on(state)
+    assert (buffer.size(), buffer.state()["actions"].tolist()) == (size, state["actions"].tolist())

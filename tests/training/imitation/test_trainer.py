@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from halidegym.agents.learned.network_config import NetworkConfig
 from halidegym.native._core import InvalidParameter
@@ -23,12 +24,19 @@ SETTINGS = OptimizerSettings(
 )  # fmt: skip
 
 
-def trainer(epochs: int = 3, **changes: float) -> Trainer[Losses]:
+def trainer(epochs: int = 3, chosen: list[list[int]] | None = None, **changes: float) -> Trainer[Losses]:
+    """The examples of each step are added to `chosen`."""
     torch.manual_seed(0)
     network, examples = PolicyNetwork(NetworkConfig(width=16, rounds=1)), random_examples(states=5)
     loss = objective(examples, CPU)
+
+    def noted(network: PolicyNetwork, indices: NDArray[np.int64]) -> Losses:
+        if chosen is not None:
+            chosen.append(indices.tolist())
+        return loss(network, indices)
+
     settings = SETTINGS.model_copy(update=changes)
-    return Trainer(network, examples.states, loss, settings, epochs=epochs, batch=4, group=2, seed=0, device=CPU)
+    return Trainer(network, examples.states, noted, settings, epochs=epochs, batch=4, group=2, seed=0, device=CPU)
 
 
 def run(trainer: Trainer[Losses], steps: int) -> list[float]:
@@ -48,6 +56,50 @@ def test_the_rate_falls_along_a_cosine() -> None:
     run(ours, 11)
     assert abs(ours.learning_rate - 0.00004) < 1e-9
     assert (ours.epoch, ours.is_between_epochs) == (2, False)
+
+
+def weights(trainer: Trainer[Losses]) -> dict[str, torch.Tensor]:
+    return {name: parameter.detach().clone() for name, parameter in trainer.network.named_parameters()}
+
+
+def largest_change(before: dict[str, torch.Tensor], after: dict[str, torch.Tensor]) -> float:
+    return max(float((after[name] - tensor).abs().max()) for name, tensor in before.items())
+
+
+def test_each_step_is_made_at_its_own_rate() -> None:
+    """At the last one's, which is 0 here, nothing changes."""
+    ours = trainer(final_learning_rate=0.0)
+    run(ours, 11)
+    before = weights(ours)
+    run(ours, 1)
+    assert ours.step == 12 and largest_change(before, weights(ours)) == 0
+
+
+def test_each_epoch_has_all_examples_in_another_order() -> None:
+    chosen = list[list[int]]()
+    ours = trainer(epochs=2, chosen=chosen)
+    run(ours, ours.num_steps)
+    first, second = (list(itertools.chain(*epoch)) for epoch in (chosen[:4], chosen[4:]))
+    assert sorted(first) == sorted(second) == list(range(15)) and first != second
+
+
+def test_gradients_are_clipped() -> None:
+    """Adam makes steps of about the rate, unless gradients are less than what it adds to their magnitude, 1e-8."""
+    for norm, is_short in ((1.0, False), (1e-12, True)):
+        ours = trainer(gradient_norm=norm, weight_decay=0.0)
+        before = weights(ours)
+        run(ours, 1)
+        assert (largest_change(before, weights(ours)) < 1e-5) == is_short, norm
+
+
+@pytest.mark.parametrize("head", ["blind", "child", "value"])
+def test_each_head_learns_by_its_own_weight(head: str) -> None:
+    layers = {"blind": "blind.logit.weight", "child": "child_reading.logit.weight", "value": "value_output.weight"}
+    ours = trainer(weight_decay=0.0, **{f"{each}_weight": float(each == head) for each in layers})
+    before = weights(ours)
+    run(ours, 1)
+    after = weights(ours)
+    assert [each for each, name in layers.items() if not torch.equal(before[name], after[name])] == [head]
 
 
 def test_what_was_left_goes_on_as_if_it_had_not_been() -> None:
