@@ -25,6 +25,7 @@ from halidegym.native._core import FormatError
 from halidegym.native.weights import builtin_weights, save_weights
 from halidegym.training.measured.collection import MeasuredCollection, file_name
 from halidegym.training.measured.samples import read_sample, sample, write_samples
+from measured_for_tests import measured
 
 RETRAIN = Path(hl.__file__).parent / "bin/adams2019_retrain_cost_model"
 
@@ -46,6 +47,15 @@ def test_a_sample_holds_what_the_tools_of_halide_read(tmp_path: Path) -> None:
     np.testing.assert_allclose(again.schedule_features, schedule.schedule_features, rtol=1e-7)
 
 
+def test_types_in_use_are_those_of_a_stage_that_have_an_operation() -> None:
+    features = np.zeros((2, 7, 40))
+    features[0, 3, 5] = 2
+    features[1, 2, 30] = 1  # of its accesses, which are no operations
+    data = sample(measured(np.ones((2, 39)), features, 1.0), 0, 0)
+    floats = np.frombuffer(data, "<f4", 2 * 326).reshape(2, 326)
+    assert floats[:, 39:46].tolist() == [[0, 0, 0, 1, 0, 0, 0], [0] * 7]
+
+
 @pytest.mark.parametrize("name", ["random-train-v1/3", "random-train-v1/7", "harris", "hist"])
 def test_the_types_in_use_are_those_of_the_analysis(name: str) -> None:
     problem: SchedulingProblem = load_problem(name, parallelism=1)
@@ -62,6 +72,7 @@ def test_the_types_in_use_are_those_of_the_analysis(name: str) -> None:
         (lambda data: b"", "cut short"),
         (lambda data: data[:-12] + struct.pack("<fii", math.nan, 0, 0), "no run time: nan ms"),
         (lambda data: data[:-12] + struct.pack("<fii", 0, 0, 0), "no run time"),
+        (lambda data: data[:-12] + struct.pack("<fii", math.inf, 0, 0), "no run time"),
         (lambda data: struct.pack("<f", math.nan) + data[4:], "no numbers"),
     ],
 )
