@@ -6,7 +6,9 @@ import itertools
 import math
 import random
 import statistics
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,11 @@ import pipelines_for_tests
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
+from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, Sample
 from halidegym.envs.timing.kernel_store import KernelStore
-from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.envs.timing.turns import Entrant, without_drift
+from halidegym.envs.timing.turns import Entrant, are_precise, without_drift
 from halidegym.native._core import InvalidParameter
 
 
@@ -46,6 +49,66 @@ def test_who_is_alone_in_a_round_keeps_its_noise() -> None:
     alone = [(1.0, False), (2.0, False), (9.0, False)]
     assert without_drift([alone]) == [alone]
     assert without_drift([alone, [(3.0, False)]])[0][1:] == alone[1:]
+
+
+def entrant(*seconds: float) -> Entrant:
+    turns = [(each, False) for each in seconds]
+    return Entrant(start=lambda: pytest.fail("not started"), check=lambda _: "", turns=turns)
+
+
+class Steady:
+    """A kernel whose runs all take as long."""
+
+    def __init__(self, seconds: float) -> None:
+        self.shortest_s = seconds
+
+    def sample(self) -> Sample:
+        return Sample(self.shortest_s, False, self.shortest_s)
+
+
+@pytest.mark.parametrize(("seconds", "samples"), [(0.4, 1), (0.05, 3), (0.0065, 5), (0.001, 12)])
+def test_a_turn_has_the_more_samples_the_shorter_they_are(seconds: float, samples: int) -> None:
+    """Thirty milliseconds of them, but three at least, unless one is long enough, and twelve at most."""
+    running: Any = nullcontext(Steady(seconds))
+    taking = Entrant(start=lambda: running, check=lambda _: "")
+    taking.take_turn()
+    assert (taking.turns, len(taking.samples)) == ([(seconds, False)], samples)
+
+
+def test_who_has_failed_has_no_turns_and_takes_none() -> None:
+    """Or a later turn of its own would be compared with an earlier one of the others."""
+    started: list[None] = []
+
+    def start() -> RunningKernel:
+        started.append(None)
+        raise KernelFailed("run_error", "an input is missing")
+
+    failing = entrant(1.0, 2.0)
+    failing.start = start
+    failing.take_turn()
+    failing.take_turn()
+    assert failing.failure is not None and (failing.turns, len(started)) == ([], 1)
+
+
+@pytest.mark.parametrize("odd", [2.0, 0.5])
+def test_turns_are_precise_when_no_interval_goes_further_than_wanted(odd: float) -> None:
+    """The interval of six ratios is their range: one of them is half of the others, or twice as much."""
+    base, even, wide = entrant(*[1.0] * 6), entrant(*[3.0] * 6), entrant(*[1.0] * 5, odd)
+    assert are_precise([base, even], 1e-6)
+    assert not are_precise([base, wide, even], 0.9) and not are_precise([base, even, wide], 0.9)
+    assert are_precise([base, even, wide], 1.1)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1.01, 1.2, "faster"), (0.8, 0.99, "slower"), (0.9, 1.1, "undecided"), (1.0, 1.2, "undecided"),
+        (0.8, 1.0, "undecided"), (math.nan, math.nan, "undecided"),
+    ],
+)  # fmt: skip
+def test_a_comparison_is_decided_where_its_interval_does_not_hold_1(low: float, high: float, verdict: str) -> None:
+    timing = Timing("ok", (1.0,), 0.0)
+    assert Comparison(1.0, low, high, timing, timing).verdict == verdict
 
 
 def test_a_steady_drift_is_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
