@@ -51,7 +51,8 @@ def log_time_loss(prediction: Prediction, batch: Batch, weights: Tensor) -> Tens
 def ranks_loss(prediction: Prediction, batch: Batch, weights: Tensor) -> Tensor:
     """Logistic losses of all pairs of a group: the chance that they are the wrong way round, by their log costs.
 
-    A pair counts as much as its times differ, up to a factor of two; means over the group.
+    A pair counts as much as the logarithms of its times differ, up to 1, and the less, the slower its faster one is, as
+    above; means over the group.
     """
     first, second = _pairs(batch)
     log_costs = _log_costs(prediction, batch)
