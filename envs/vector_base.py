@@ -43,6 +43,9 @@ class SeededVector(Specified, VectorEnv[ObservationT, ArrayLike, NDArray[Any]], 
         self._is_over: NDArray[np.bool_] = np.zeros(num_envs, np.bool_)
         self._everyone = np.ones(num_envs, np.bool_)
 
+    def __del__(self) -> None:
+        """Nothing: up to 1.2, Gymnasium closes vectors here, those that were refused half made, too."""
+
     def __reduce__(self) -> NoReturn:
         raise TypeError("a native vector has threads, and cannot be copied or pickled; make another by gym.make_vec")
 

@@ -41,7 +41,7 @@ class ScheduleVecEnv(VecEnv):
     Masks come from the vector in one call, `env_method("action_masks")`, which is how `MaskablePPO` asks for them. At the
     end of an episode, `infos[i]` is the information of its last step, with the key `terminal_observation`; that of the
     reset which follows is in `reset_infos`. `VecMonitor` around it counts the episodes, or Gymnasium's
-    `RecordEpisodeStatistics` around the vector.
+    `RecordEpisodeStatistics` around the vector (before Gymnasium 1.4, it leaves out the first step of all but the first).
 
     ```python
     import gymnasium as gym, halidegym
