@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/array_argument.h"
 #include "bindings/native_work.h"
 #include "bindings/values.h"
 #include "cost/network.h"
@@ -22,12 +23,7 @@ namespace halidegym {
 namespace {
 
 template <typename T>
-using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
-
-template <typename T>
-std::span<const T> flat(const Array<T> &array) {
-    return {array.data(), static_cast<size_t>(array.size())};
-}
+using Array = ArrayArgument<T, py::array::forcecast>;
 
 template <size_t size>
 py::array tensor(const std::array<float, size> &values, std::vector<py::ssize_t> shape) {
@@ -62,7 +58,7 @@ py::array_t<float> predict(const Network &network, const Array<float> &pipeline_
     std::vector<float> costs;
     {
         const UnlockedWork work;
-        costs = network.predict(flat(p), flat(f), num_states, num_stages, parallelism);
+        costs = network.predict(elements(p), elements(f), num_states, num_stages, parallelism);
     }
     return py::array_t<float>(static_cast<py::ssize_t>(costs.size()), costs.data());
 }

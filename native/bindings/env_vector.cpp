@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "bindings/array_argument.h"
 #include "bindings/array_dict.h"
 #include "bindings/native_work.h"
 #include "bindings/observation_arrays.h"
@@ -22,13 +23,23 @@ namespace halidegym {
 
 namespace {
 
-template <typename T>
-using Argument = py::array_t<T, py::array::c_style>;
+using Integers = ArrayArgument<int64_t>;
+using Bools = ArrayArgument<bool>;
 
-template <typename T>
-std::span<const T> view(const Argument<T> &array) {
-    return {array.data(), static_cast<size_t>(array.size())};
-}
+// Bools of NumPy as those of C++: by a view of other numbers, they may be any byte, and all but 0 are true.
+class Flags {
+public:
+    explicit Flags(const Bools &given)
+        : size_(static_cast<size_t>(given.size())), flags_(std::make_unique<bool[]>(size_)) {
+        const auto *bytes = reinterpret_cast<const uint8_t *>(given.data());
+        std::transform(bytes, bytes + size_, flags_.get(), [](uint8_t byte) { return byte != 0; });
+    }
+    std::span<const bool> all() const { return {flags_.get(), size_}; }
+
+private:
+    size_t size_;
+    std::unique_ptr<bool[]> flags_;
+};
 
 // What lets go of memory when no array refers to it any longer.
 template <typename Memory>
@@ -78,7 +89,7 @@ public:
 
     // Mostly of episodes that are over, to tell how they ended: without decisions, and hardly ever looked at. So arrays
     // of decisions are blank pages, and all others are used again once nobody has them.
-    py::list copy_rows(const Argument<bool> &chosen) {
+    py::list copy_rows(const Bools &chosen) {
         const std::vector<size_t> indices = indices_of(chosen);
         std::vector<ArrayDict> &frame = next_frame();
         frame.resize(std::max(frame.size(), indices.size()));
@@ -95,7 +106,7 @@ public:
         return result;
     }
 
-    py::list states(const Argument<bool> &chosen) const {
+    py::list states(const Bools &chosen) const {
         py::list result;
         for (const size_t i : indices_of(chosen)) {
             result.append(state(static_cast<int64_t>(i)));
@@ -104,11 +115,12 @@ public:
     }
 
 private:
-    std::vector<size_t> indices_of(const Argument<bool> &chosen) const {
+    std::vector<size_t> indices_of(const Bools &chosen) const {
         check_length("chosen", static_cast<size_t>(chosen.size()));
+        const Flags flags(chosen);
         std::vector<size_t> indices;
         for (size_t i = 0; i < batch().size(); i++) {
-            if (chosen.data()[i]) {
+            if (flags.all()[i]) {
                 indices.push_back(i);
             }
         }
@@ -212,9 +224,10 @@ py::dict copy_observation(const ShownVectorEnvironment &environment) {
 }
 
 // What there is to tell of every position; 0 of those that are not chosen.
-py::dict information(const ShownVectorEnvironment &environment, const std::optional<Argument<bool>> &chosen) {
-    if (chosen) {
-        environment.check_length("chosen", static_cast<size_t>(chosen->size()));
+py::dict information(const ShownVectorEnvironment &environment, const std::optional<Bools> &chosen) {
+    const auto told = chosen ? std::optional<Flags>(*chosen) : std::nullopt;
+    if (told) {
+        environment.check_length("chosen", told->all().size());
     }
     const Batch &batch = environment.batch();
     const size_t size = batch.size();
@@ -224,7 +237,7 @@ py::dict information(const ShownVectorEnvironment &environment, const std::optio
     py::array_t<int64_t> num_legal(shape), evaluations(shape);
     py::array_t<bool> truncated(shape);
     for (size_t i = 0; i < size; i++) {
-        const bool is_told = !chosen || chosen->data()[i];
+        const bool is_told = !told || told->all()[i];
         const int64_t count = is_told ? batch.num_legal_decisions[i] : 0;
         const size_t shown = std::min(static_cast<size_t>(count), room);
         int8_t *row = mask.mutable_data() + i * room;
@@ -258,17 +271,17 @@ void start(ShownVectorEnvironment &environment, std::vector<std::optional<State>
     environment.start(std::move(starts));
 }
 
-void restart(ShownVectorEnvironment &environment, const Argument<bool> &chosen) {
-    const auto chosen_view = view(chosen);
+void restart(ShownVectorEnvironment &environment, const Bools &chosen) {
+    const Flags flags(chosen);
     const UnlockedWork work;
-    environment.restart(chosen_view);
+    environment.restart(flags.all());
 }
 
-void step(ShownVectorEnvironment &environment, const Argument<int64_t> &actions, const Argument<bool> &chosen) {
-    const auto actions_view = view(actions);
-    const auto chosen_view = view(chosen);
+void step(ShownVectorEnvironment &environment, const Integers &actions, const Bools &chosen) {
+    const auto taken = elements(actions);
+    const Flags flags(chosen);
     const UnlockedWork work;
-    environment.step(actions_view, chosen_view);
+    environment.step(taken, flags.all());
 }
 
 }  // namespace

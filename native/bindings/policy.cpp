@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "bindings/array_argument.h"
 #include "bindings/expansion.h"
 #include "bindings/native_work.h"
 #include "bindings/topics.h"
@@ -18,15 +19,14 @@ namespace halidegym {
 
 namespace {
 
-using WeightArray = py::array_t<float, py::array::c_style | py::array::forcecast>;
+using WeightArray = ArrayArgument<float, py::array::forcecast>;
 
 std::shared_ptr<PolicyNetwork> make_network(const std::map<std::string, WeightArray> &arrays, int width, int rounds,
                                             int loops, bool use_stage_features, bool use_edge_features,
                                             bool use_demands, std::optional<InstructionSet> instruction_set) {
     std::vector<NamedArray> named;
     for (const auto &[name, array] : arrays) {
-        named.push_back(
-            {name, {array.shape(), array.shape() + array.ndim()}, {array.data(), static_cast<size_t>(array.size())}});
+        named.push_back({name, {array.shape(), array.shape() + array.ndim()}, elements(array)});
     }
     return std::make_shared<PolicyNetwork>(
         PolicyConfig{width, rounds, loops, use_stage_features, use_edge_features, use_demands}, named,

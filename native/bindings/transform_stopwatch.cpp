@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/array_argument.h"
 #include "bindings/native_work.h"
 #include "bindings/topics.h"
 #include "problem/error.h"
@@ -19,7 +20,7 @@ namespace halidegym {
 
 namespace {
 
-using ComplexNumbers = py::array_t<std::complex<double>, py::array::c_style | py::array::forcecast>;
+using ComplexNumbers = ArrayArgument<std::complex<double>, py::array::forcecast>;
 
 std::span<const double> parts_of(const ComplexNumbers &numbers) {
     return {reinterpret_cast<const double *>(numbers.data()), 2 * static_cast<size_t>(numbers.size())};

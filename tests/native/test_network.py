@@ -114,6 +114,16 @@ def test_wrong_shapes_are_refused(pipeline_shape: tuple[int, ...], schedule_shap
         model.predict(np.zeros(pipeline_shape), np.zeros(schedule_shape), 16)
 
 
+def test_arrays_may_lie_anywhere() -> None:
+    model = Network(builtin_weights())
+    features = np.arange(2 * 39, dtype=np.float64).reshape(2, 39)
+    pipeline = np.arange(2 * 280, dtype=np.float32).reshape(2, 7, 40)
+    odd_features = np.frombuffer(b"\0" + features.tobytes(), np.float64, offset=1).reshape(2, 39)
+    odd_pipeline = np.frombuffer(b"\0" + pipeline.tobytes(), np.float32, offset=1).reshape(2, 7, 40)
+    assert not odd_features.flags.aligned and not odd_pipeline.flags.aligned
+    assert bits(model.predict(odd_pipeline, odd_features, 16)) == bits(model.predict(pipeline, features, 16))
+
+
 def test_no_cores_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="parallelism is 0"):
         Network(builtin_weights()).predict(np.zeros((1, 7, 40)), np.zeros((1, 39)), 0)

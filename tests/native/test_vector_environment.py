@@ -224,6 +224,29 @@ def test_errors_name_the_environment() -> None:
         vector.state(3)
 
 
+def test_flags_and_actions_may_lie_anywhere_and_be_any_byte() -> None:
+    """As views of other numbers are; the sanitizer finds what reads them as they are."""
+    harris = space("harris")
+    vectors = [_core.VectorEnvironment(common_shape([harris], 64), num_envs=3) for _ in range(2)]
+    actions = np.array([1, 2, 3])
+    odd_actions = np.frombuffer(b"\0" + actions.tobytes(), dtype=np.int64, offset=1)
+    odd_chosen = np.array([2, 0, 255], np.uint8).view(np.bool_)
+    assert not odd_actions.flags.aligned
+    for vector, taken, chosen in zip(
+        vectors, (actions, odd_actions), (np.array([True, False, True]), odd_chosen), strict=True
+    ):
+        vector.start([harris.initial_state()] * 3)
+        vector.restart(chosen)
+        vector.step(taken, chosen)
+    one, other = vectors
+    assert one.evaluations.tolist() == other.evaluations.tolist()
+    states = [[state.decisions_made for state in vector.states(odd_chosen)] for vector in vectors]
+    assert states[0] == states[1] and len(states[0]) == 2
+    told = [vector.information(odd_chosen) for vector in vectors]
+    assert all(told[0][key].tolist() == told[1][key].tolist() for key in told[0])
+    assert [len(vector.copy_rows(odd_chosen)) for vector in vectors] == [2, 2]
+
+
 def test_calls_of_two_threads_are_refused() -> None:
     harris = space("harris")
     vector = _core.VectorEnvironment(common_shape([harris], 64), num_envs=32, threads=2)
