@@ -1913,7 +1913,8 @@ class Environment(_Bound):
             evaluations: those that count for the episode already.
 
         Raises:
-            InvalidParameter: the problem exceeds the shape, the reference cost is no positive number, or see `step`.
+            InvalidParameter: the problem exceeds the shape, the reference cost is no positive number, `evaluations` is not
+                from 0 to 2^62, or see `step`.
         """
     def step(self, action: int) -> bool:
         """Take a decision; whether the action was legal. If not, it counts modulo the number of legal ones.

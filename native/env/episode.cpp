@@ -15,6 +15,11 @@ void Episode::start(Start start) {
         throw InvalidParameter("reference_cost=" + std::to_string(start.reference_cost) +
                                ": costs are told relative to it; give a positive number");
     }
+    constexpr int64_t most_evaluations = int64_t{1} << 62;  // no episode adds as many
+    if (start.num_evaluations < 0 || start.num_evaluations > most_evaluations) {
+        throw InvalidParameter("evaluations=" + std::to_string(start.num_evaluations) +
+                               " is out of range; give a number from 0 to 2^62");
+    }
     const SpaceRef &space = start.state.space_ref();
     const Problem &problem = *space->problem;
     const ObservationShape needed = shape_of(problem);

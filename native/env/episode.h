@@ -25,8 +25,8 @@ public:
     Episode &operator=(const Episode &) = delete;
 
     // Begins in this state, or in the next one that offers a choice, but does not complete a schedule: an episode
-    // without any choice still has a step. Throws InvalidParameter if the problem exceeds the shape, or the reference
-    // cost is no positive number.
+    // without any choice still has a step. Throws InvalidParameter if the problem exceeds the shape, the reference cost
+    // is no positive number, or the number of evaluations is negative or more than 2^62.
     void start(Start start);
     // Begins where it began last. Throws InvalidParameter if it never did.
     void restart();

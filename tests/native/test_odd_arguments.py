@@ -214,3 +214,14 @@ def test_a_policy_is_of_one_problem() -> None:
         with pytest.raises(_core.InvalidParameter, match="give at least one"):
             c.GuidedSpace(one, none)
     c.GuidedSpace(space("toy_stencils"), policy)
+
+
+@pytest.mark.parametrize("evaluations", [-1, 2**62 + 1, 2**63 - 1])
+def test_evaluations_that_no_episode_can_have_are_refused(evaluations: int) -> None:
+    blur = space()
+    environment = c.Environment(c.ObservationShape.of(blur))
+    with pytest.raises(_core.InvalidParameter, match=f"evaluations={evaluations} is out of range"):
+        environment.start(blur.initial_state(), 1.0, evaluations)
+    environment.start(blur.initial_state(), 1.0, 2**62)
+    environment.step(0)
+    assert environment.evaluations > 2**62
