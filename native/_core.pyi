@@ -1367,6 +1367,7 @@ class TreeShare(_Bound):
         """Follow an order; orders build on one another.
 
         Raises:
+            Error: another thread is searching with these trees.
             OutOfResources: there is not enough memory.
         """
 

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <memory>
 #include <new>
@@ -12,6 +13,7 @@
 
 #include "bindings/native_work.h"
 #include "bindings/values.h"
+#include "env/turn.h"
 #include "search/parameters.h"
 
 namespace py = pybind11;
@@ -20,7 +22,21 @@ namespace halidegym {
 
 namespace {
 
-using Share = TreeShare<ScheduleSpace>;
+// Trees that belong to one thread at a time, and say so.
+class Share : public TreeShare<ScheduleSpace> {
+public:
+    using TreeShare::TreeShare;
+
+    ScheduleReports search(const ScheduleOrder &order, const KeepSearching &keep_searching) {
+        const Turn turn(in_use_,
+                        "Another thread is searching with these trees; give each thread a TreeShare of its own");
+        return TreeShare::search(order, keep_searching);
+    }
+
+private:
+    std::atomic_flag in_use_;
+};
+
 using Path = CompletePath<Decision>;
 
 template <typename Value>

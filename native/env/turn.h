@@ -12,9 +12,12 @@ namespace halidegym {
 // know which decisions led to what it sees.
 class Turn {
 public:
-    explicit Turn(std::atomic_flag &in_use) : in_use_(in_use) {
+    explicit Turn(std::atomic_flag &in_use,
+                  const char *refusal = "Another thread is using this environment; give each thread an environment of "
+                                        "its own")
+        : in_use_(in_use) {
         if (in_use_.test_and_set(std::memory_order_acquire)) {
-            throw Error("Another thread is using this environment; give each thread an environment of its own");
+            throw Error(refusal);
         }
     }
     ~Turn() { in_use_.clear(std::memory_order_release); }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.sources import load_problem
 from halidegym.native._core import (
+    Error,
     InvalidParameter,
     MctsOptions,
     Space,
@@ -81,6 +83,33 @@ def test_what_seconds_have_limited_is_not_searched_again() -> None:
     found(problem, agent, shares)
     replaced = TreeShare(Rules().space(problem), agent.options(3), 0, 2)
     assert {replaced.search(pickle.loads(order))[0].evaluations for order in shares.repeated} == {0}
+
+
+def test_trees_belong_to_one_thread_at_a_time(harris: SchedulingProblem) -> None:
+    space, options = Rules().space(harris), MctsOptions(trees=2, iterations=2000)
+    orders: list[TreeOrder] = []
+    mcts(space, options, None, lambda order, _keep: orders.append(order))
+    share = TreeShare(space, options, 0, 1)
+    outcomes: list[str] = []
+    start = threading.Barrier(2)
+
+    def search() -> None:
+        start.wait()
+        try:
+            share.search(orders[0])
+            outcomes.append("done")
+        except Error as error:
+            outcomes.append(str(error))
+
+    threads = [threading.Thread(target=search) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == [
+        "Another thread is searching with these trees; give each thread a TreeShare of its own",
+        "done",
+    ]
 
 
 def test_trees_that_are_stopped_end_the_search(harris: SchedulingProblem) -> None:
