@@ -422,7 +422,11 @@ def is_reserved(word: str) -> bool:
     """Whether nothing can be called so in the source of a schedule, in C++ or in Python."""
 
 def schedule_source(problem: Problem, stages: Sequence[StageDirectives]) -> str:
-    """Return the calls as C++ source, as the Adams2019 autoscheduler prints it (section 13.7)."""
+    """Return the calls as C++ source, as the Adams2019 autoscheduler prints it (section 13.7).
+
+    Raises:
+        InvalidParameter: the calls do not fit the problem; so of all that take both.
+    """
 
 def cpp_statements(problem: Problem, stages: Sequence[StageDirectives]) -> str:
     """Return the calls as C++ statements on a `Halide::Pipeline` named `pipeline`, with names that are identifiers."""

@@ -9,6 +9,7 @@
 #include "nest/dump.h"
 #include "nest/reserved_words.h"
 #include "nest/schedule_text.h"
+#include "problem/error.h"
 #include "problem/problem.h"
 
 namespace py = pybind11;
@@ -49,13 +50,24 @@ py::tuple to_tuple(const Directive &directive) {
                           directive.factor, static_cast<int>(directive.tail), position.stage, variable);
 }
 
+template <typename Enum>
+Enum choice(const py::object &number, Enum last) {
+    const int value = number.cast<int>();
+    if (value < 0 || value > static_cast<int>(last)) {
+        throw FormatError("These are no pickled StageDirectives: they have the number " + std::to_string(value) +
+                          " where those up to " + std::to_string(static_cast<int>(last)) +
+                          " mean something. Pickle them again.");
+    }
+    return static_cast<Enum>(value);
+}
+
 Directive directive(const py::tuple &state) {
     Directive result;
-    result.kind = static_cast<Directive::Kind>(state[0].cast<int>());
+    result.kind = choice(state[0], Directive::Kind::ReorderStorage);
     result.loops = loop_variables(state[1]);
     result.dimensions = state[2].cast<std::vector<int>>();
     result.factor = state[3].cast<int64_t>();
-    result.tail = static_cast<TailStrategy>(state[4].cast<int>());
+    result.tail = choice(state[4], TailStrategy::ShiftInwards);
     result.position.stage = state[5].cast<int>();
     if (!state[6].is_none()) {
         result.position.variable = loop_variable(state[6]);
@@ -74,7 +86,7 @@ py::tuple to_tuple(const StageDirectives &scheduled) {
 StageDirectives stage_directives(const py::tuple &state) {
     StageDirectives result{.stage = state[0].cast<int>(), .loops = loop_variables(state[1])};
     for (const py::handle call : state[2]) {
-        result.directives.push_back(directive(py::reinterpret_borrow<py::tuple>(call)));
+        result.directives.push_back(directive(call.cast<py::tuple>()));
     }
     return result;
 }

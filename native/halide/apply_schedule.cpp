@@ -6,6 +6,7 @@
 
 #include "halide/func_graph.h"
 #include "halide/match_funcs.h"
+#include "nest/check_directives.h"
 #include "nest/loop_names.h"
 
 namespace halidegym {
@@ -138,6 +139,7 @@ private:
 
 void apply_schedule(const Problem &problem, std::span<const StageDirectives> stages, const Halide::Pipeline &original,
                     Halide::Pipeline pipeline) {
+    check_directives(problem, stages);
     Scheduler scheduler(problem, match_funcs(problem, original, pipeline), stages);
     for (const StageDirectives &scheduled : stages) {
         scheduler.apply(scheduled);

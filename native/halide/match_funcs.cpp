@@ -49,6 +49,7 @@ public:
     explicit Matching(const Problem &problem) : problem_(problem) {}
 
     std::vector<Halide::Func> run(const Halide::Pipeline &original, const Halide::Pipeline &pipeline) {
+        require(original.defined() && pipeline.defined(), "has no outputs");
         const std::vector<Halide::Func> outputs = original.outputs(), others = pipeline.outputs();
         require(outputs.size() == others.size(), "has", others.size(), outputs.size(), "outputs");
         for (size_t i = 0; i < outputs.size(); i++) {
@@ -56,7 +57,9 @@ public:
         }
         std::vector<Halide::Func> funcs;
         for (const Node &node : problem_.nodes) {
-            funcs.emplace_back(found_.at(node.name));
+            const auto found = found_.find(node.name);
+            require(found != found_.end(), "has no Func '" + node.name + "'");
+            funcs.emplace_back(found->second);
         }
         return funcs;
     }

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "nest/check_directives.h"
+
 namespace halidegym {
 namespace {
 
@@ -50,6 +52,7 @@ std::string LoopNames::operator()(const LoopVariable &variable) const {
 }
 
 std::vector<LoopNames> loop_names(const Problem &problem, std::span<const StageDirectives> stages) {
+    check_directives(problem, stages);
     std::vector<std::vector<int>> splits;
     for (const Stage &stage : problem.stages) {
         splits.emplace_back(stage.loops.size(), 0);

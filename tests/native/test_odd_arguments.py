@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import halide as hl
 import pytest
 
 from halidegym.agents.learned.policies import load_network
@@ -225,3 +226,81 @@ def test_evaluations_that_no_episode_can_have_are_refused(evaluations: int) -> N
     environment.start(blur.initial_state(), 1.0, 2**62)
     environment.step(0)
     assert environment.evaluations > 2**62
+
+
+def directives_of(of: Any) -> list[Any]:
+    state = of.initial_state()
+    while not state.is_complete:
+        _, state = state.random_decision(seed=state.num_decisions_made)
+    return list(state.directives())
+
+
+def changed(directives: Any, change: Callable[[list[Any]], None]) -> Any:
+    """Directives with changed members, as they would come out of a pickle."""
+    members = list(directives.__getstate__())
+    change(members)
+    result = c.StageDirectives.__new__(c.StageDirectives)
+    result.__setstate__(tuple(members))
+    return result
+
+
+def with_call(call: tuple[Any, ...]) -> Callable[[list[Any]], None]:
+    return lambda members: members.__setitem__(slice(1, 3), ((), (call,)))
+
+
+@pytest.mark.parametrize("write", [c.schedule_source, c.cpp_statements, c.python_source])
+def test_directives_of_another_problem_are_refused(write: Callable[..., object]) -> None:
+    one, other = space("toy_stencils"), space("toy_blur")
+    assert write(one.problem, directives_of(one))
+    with pytest.raises(
+        _core.InvalidParameter, match=r"not of 'toy_stencils': .*Give those of one of its own schedules"
+    ):
+        write(one.problem, directives_of(other))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda members: members.__setitem__(0, -1), "there is no stage -1"),
+        (lambda members: members.__setitem__(0, 99), "there is no stage 99"),
+        (lambda members: members.__setitem__(1, ((9, 0),)), "has no loop 9"),
+        (lambda members: members.__setitem__(1, ((0, 2**30),)), "is not split 1073741824 times"),
+        (with_call((1, ((0, 0),), [], 2, 0, -1, None)), "lacks a loop"),
+        (with_call((2, ((-1, 0),), [], 0, 0, -1, None)), "has no loop -1"),
+        (with_call((9, (), [7], 0, 0, -1, None)), "has no argument 7"),
+        (with_call((4, (), [], 0, 0, 99, None)), "there is no stage 99"),
+        (with_call((4, (), [], 0, 0, 0, (5, 0))), "has no loop 5"),
+    ],
+)
+def test_directives_that_fit_no_stage_are_refused(change: Callable[[list[Any]], None], message: str) -> None:
+    problem = toys.problem("toy_blur")
+    directives = [changed(directives_of(space())[0], change)]
+    pipeline = problem.pipeline()
+    for use in (
+        lambda: c.schedule_source(problem.native, directives),
+        lambda: c.cpp_statements(problem.native, directives),
+        lambda: c.python_source(problem.native, directives),
+        lambda: c.apply_schedule(problem.native, directives, pipeline, pipeline),
+    ):
+        with pytest.raises(_core.InvalidParameter, match=message):
+            use()
+
+
+@pytest.mark.parametrize(
+    "call", [(10, (), [], 0, 0, -1, None), (0, (), [], 0, 3, -1, None), (257, (), [], 0, 0, -1, None)]
+)
+def test_calls_of_no_kind_come_out_of_no_pickle(call: tuple[Any, ...]) -> None:
+    with pytest.raises(_core.FormatError, match="no pickled StageDirectives"):
+        changed(directives_of(space())[0], with_call(call))
+
+
+def test_a_schedule_is_applied_to_no_empty_pipeline() -> None:
+    problem = toys.problem("toy_blur")
+    directives, own, other = directives_of(space()), problem.pipeline(), toys.problem("toy_stencil_chain").pipeline()
+    for original, pipeline in ((own, hl.Pipeline()), (hl.Pipeline(), own), (hl.Pipeline(), hl.Pipeline())):
+        with pytest.raises(
+            _core.InvalidParameter, match=r"not the pipeline that the schedule was made for.*has no outputs"
+        ):
+            c.apply_schedule(problem.native, directives, original, pipeline)
+    with pytest.raises(_core.InvalidParameter, match=r"not the pipeline that the schedule was made for.*has no Func"):
+        c.apply_schedule(problem.native, directives, other, other)
