@@ -41,6 +41,8 @@ std::string describe() {
                std::to_string(std::numeric_limits<Value>::max());
     } else if constexpr (std::is_floating_point_v<Value>) {
         return "a number";
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+        return "a text";
     } else {
         return "a " + std::string(pybind11::str(pybind11::type::of<Value>().attr("__name__")));
     }

@@ -120,7 +120,9 @@ const TransformState &checked(const TransformSpace &space, const TransformState 
     return state;
 }
 
-TransformSpace::Decision checked_decision(const TransformSpace &space, const TransformState &state, int64_t index) {
+TransformSpace::Decision checked_decision(const TransformSpace &space, const TransformState &state,
+                                          const py::object &given) {
+    const auto index = parameter<int64_t>("decision", given);
     const int64_t number = space.num_decisions(checked(space, state));
     if (index < 0 || index >= number) {
         throw InvalidParameter("decision " + std::to_string(index) + " of a plan with " + std::to_string(number) +
@@ -129,7 +131,8 @@ TransformSpace::Decision checked_decision(const TransformSpace &space, const Tra
     return space.decision(state, static_cast<uint32_t>(index));
 }
 
-ProblemId checked_problem(const TransformSpace &space, int64_t id) {
+ProblemId checked_problem(const TransformSpace &space, const py::object &given) {
+    const auto id = parameter<int64_t>("problem", given);
     const auto number = static_cast<int64_t>(space.closure().num_problems());
     if (id < 0 || id >= number) {
         throw InvalidParameter("problem " + std::to_string(id) + " of a space with " + std::to_string(number) +
@@ -138,7 +141,7 @@ ProblemId checked_problem(const TransformSpace &space, int64_t id) {
     return static_cast<ProblemId>(id);
 }
 
-py::list choices_of(const TransformSpace &space, int64_t id) {
+py::list choices_of(const TransformSpace &space, const py::object &id) {
     py::list choices;
     for (const StepChoice &choice : space.closure().choices(checked_problem(space, id))) {
         const std::vector<ProblemId> subs(choice.subs.begin(),
@@ -148,9 +151,9 @@ py::list choices_of(const TransformSpace &space, int64_t id) {
     return choices;
 }
 
-double model_cost_of(const TransformSpace &space, int64_t problem, const std::string &sub_plan) {
+double model_cost_of(const TransformSpace &space, const py::object &problem, const py::object &sub_plan) {
     const ProblemId id = checked_problem(space, problem);
-    const PlanNodeRef plan = parse_plan(space.closure().problem(id), sub_plan);
+    const PlanNodeRef plan = parse_plan(space.closure().problem(id), parameter<std::string>("sub_plan", sub_plan));
     return cost_of_sub_plan(space.tables(), id, *plan).microseconds;
 }
 
@@ -203,10 +206,17 @@ void bind_transform(py::module_ &m) {
                  const TransformSpace::Optimum optimum = space.optimum();
                  return std::make_pair(optimum.cost, optimum.actions);
              })
-        .def("state", &TransformSpace::state, py::arg("text"))
+        .def(
+            "state",
+            [](const TransformSpace &space, const py::object &text) {
+                return space.state(parameter<std::string>("text", text));
+            },
+            py::arg("text"))
         .def(
             "problem",
-            [](const TransformSpace &space, int64_t id) { return space.closure().problem(checked_problem(space, id)); },
+            [](const TransformSpace &space, const py::object &id) {
+                return space.closure().problem(checked_problem(space, id));
+            },
             py::arg("problem"))
         .def("choices", &choices_of, py::arg("problem"))
         .def("model_cost_of", &model_cost_of, py::arg("problem"), py::arg("sub_plan"))
@@ -233,13 +243,13 @@ void bind_transform(py::module_ &m) {
             py::arg("state"))
         .def(
             "apply",
-            [](const TransformSpace &space, const TransformState &state, int64_t decision) {
+            [](const TransformSpace &space, const TransformState &state, const py::object &decision) {
                 return space.apply(state, checked_decision(space, state, decision));
             },
             py::arg("state"), py::arg("decision"))
         .def(
             "inherits_cost",
-            [](const TransformSpace &space, const TransformState &state, int64_t decision) {
+            [](const TransformSpace &space, const TransformState &state, const py::object &decision) {
                 return space.inherits_cost(checked_decision(space, state, decision));
             },
             py::arg("state"), py::arg("decision"))

@@ -288,6 +288,11 @@ def test_what_a_cost_raises_arrives() -> None:
         (lambda: TransformSpace(16).state("split 4 inplace (codelet 4"), "position 26.*'\\)'"),
         (lambda: TransformSpace(16).state("split 99999999 inplace"), "number up to 65535"),
         (lambda: TransformSpace(16).apply(TransformSpace(16).root(), 99), "decision 99"),
+        (lambda: TransformSpace(16).state(5), "text=5 is out of range; give a text"),  # type: ignore[arg-type]
+        (lambda: TransformSpace(16).problem(None), "problem=None is out of range"),  # type: ignore[arg-type]
+        (lambda: TransformSpace(16).choices(1.5), "problem=1.5 is out of range"),  # type: ignore[arg-type]
+        (lambda: TransformSpace(16).model_cost_of(0, 5), "sub_plan=5 is out of range; give a text"),  # type: ignore[arg-type]
+        (lambda: TransformSpace(16).apply(TransformSpace(16).root(), "1"), "decision='1' is out of range"),  # type: ignore[arg-type]
     ],
 )
 def test_bad_input(make: Callable[[], object], message: str) -> None:
