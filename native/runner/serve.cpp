@@ -14,7 +14,6 @@
 #include <iostream>
 #include <map>
 #include <new>
-#include <sstream>
 #include <stdexcept>
 
 #include "runner/arguments.h"
@@ -127,10 +126,8 @@ public:
     Server(const Kernel &kernel, Arguments &arguments, const Answers &answers)
         : kernel_(kernel), arguments_(arguments), answers_(answers) {}
 
-    void answer(const std::string &line) {
-        std::istringstream words(line);
-        std::string command;
-        words >> command;
+    // `words` are those that follow the command; a quoted one may have several lines, as names of folders may.
+    void answer(const std::string &command, std::istream &words) {
         if (command == "sample") {
             sample(words);
         } else if (command == "check") {
@@ -145,12 +142,12 @@ public:
         } else if (command == "inputs") {
             answers_.write("inputs " + regions(arguments_.inputs()));
         } else {
-            throw std::runtime_error("unknown command: " + line);
+            throw std::runtime_error("unknown command: " + command);
         }
     }
 
 private:
-    void sample(std::istringstream &words) {
+    void sample(std::istream &words) {
         int64_t runs = 1;
         size_t flush_bytes = 0;
         words >> runs >> flush_bytes;
@@ -202,8 +199,8 @@ void serve_kernel(const std::vector<std::string> &arguments) {
         std::snprintf(ready, sizeof ready, "ready %.9g", seconds_of(kernel, values, 1));
         answers.write(ready);
         Server server(kernel, values, answers);
-        for (std::string line; std::getline(std::cin, line);) {
-            server.answer(line);
+        for (std::string command; std::cin >> command;) {
+            server.answer(command, std::cin);
         }
     } catch (const std::bad_alloc &) {
         fail("Out of memory for the buffers of the pipeline");

@@ -61,6 +61,13 @@ def test_equal_outputs_pass(running: RunningKernel, tmp_path: Path) -> None:
     running.check(tmp_path, is_exact=True)
 
 
+def test_folders_may_be_called_anything(running: RunningKernel, tmp_path: Path) -> None:
+    folder = tmp_path / 'two\nlines, a "quote" and a \\'
+    folder.mkdir()
+    running.outputs(folder)
+    running.check(folder)
+
+
 def test_each_output_is_judged_by_itself(running: RunningKernel, tmp_path: Path) -> None:
     """A small one may be wrong altogether, which is little of all points together."""
     changed(running, tmp_path, output=0, points=2, value=7.0)
