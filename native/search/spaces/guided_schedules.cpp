@@ -73,8 +73,10 @@ double log_of_sum(double log, double other) {
     return std::max(log, other) + std::log1p(std::exp(-std::abs(log - other)));
 }
 
+// Numbers closest to 1 are rounded to it, which is beyond all sums: they stand for the last decision that has a share.
 size_t place_in(std::span<const float> sums, double number) {
-    const auto found = std::ranges::upper_bound(sums, static_cast<float>(number));
+    const float drawn = std::min(static_cast<float>(number), std::nextafter(1.0f, 0.0f));
+    const auto found = std::ranges::upper_bound(sums, drawn);
     return std::min(static_cast<size_t>(found - sums.begin()), sums.size() - 1);
 }
 
