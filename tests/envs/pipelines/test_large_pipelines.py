@@ -182,7 +182,9 @@ def run_interpolate(image: np.ndarray, scheduled: bool) -> np.ndarray:
 
 @SCHEDULED_SLOWLY
 def test_interpolate_equals_numpy(scheduled: bool) -> None:
-    levels, height, width = 10, 96, 128
+    # At a width of 128, greedy search's schedule for AVX2 computes a level in vectors along y that has four Funcs
+    # inlined, and LLVM's optimizer does not come to its end in 400 s; here, and for AVX-512 and SSE4.1, in seconds.
+    levels, height, width = 10, 96, 120
     image = random(4, height, width)
     image[3] = np.maximum(image[3], 0.05)
     down = [clamped(np.concatenate([image[:3] * image[3], image[3:]]))]
