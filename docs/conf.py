@@ -92,12 +92,13 @@ def _help_as_markdown(app: Sphinx, context: click.Context, lines: list[str]) -> 
 
 
 def _help_as_it_is(app: Sphinx, context: click.Context, lines: list[str]) -> None:
-    """The help of options, in which nothing but backticks is markup."""
+    """The help of options, in which nothing but backticks is markup, and sphinx-click's word that one is required."""
     for index, line in enumerate(lines):
         if line.startswith("    ") and line.strip()[:1] != ":":
+            required, line = re.fullmatch(r"( *(?:\*\*Required\*\*)?)(.*)", line).groups()
             parts = line.split("`")
             parts[::2] = [re.sub(r"([*_|])", r"\\\1", part) for part in parts[::2]]
-            lines[index] = "`".join(parts)
+            lines[index] = required + "`".join(parts)
 
 
 def setup(app: Sphinx) -> None:

@@ -51,6 +51,12 @@ def test_docstrings_are_rendered_as_markdown(site: Path) -> None:
     assert ">Raises<" in reference
 
 
+def test_required_options_are_marked(site: Path) -> None:
+    commands = (site / "command-line.html").read_text(encoding="utf-8")
+    assert "<strong>Required</strong>" in commands
+    assert "**Required**" not in commands
+
+
 def test_public_names_are_in_the_reference(site: Path) -> None:
     with (site / "objects.inv").open("rb") as file:
         inventory = InventoryFile.load(file, "", posixpath.join)
