@@ -95,6 +95,16 @@ def test_counts_decide_reproducibly(mm: SchedulingProblem, workers: int) -> None
     assert len(plans[0].pass_costs) > 1
 
 
+@pytest.mark.parametrize("budget", [{"evaluations": 40}, {"expansions": 3}])
+def test_a_round_is_limited_as_the_search_itself_is(mm: SchedulingProblem, budget: dict[str, int]) -> None:
+    """Of a search that takes more than all of it by itself, there is one round."""
+    beam = BeamSearch(beam_size=4, passes=1)
+    once, alone = IteratedSearch(beam).plan(mm, **budget), beam.plan(mm, **budget)
+    assert (once.evaluations, once.expansions, once.cost) == (alone.evaluations, alone.expansions, alone.cost)
+    assert (len(once.pass_costs), once.ended_by) == (1, "budget")
+    assert (once.evaluations or 0) < (beam.plan(mm).evaluations or 0)
+
+
 def test_workers_find_what_one_finds(mm: SchedulingProblem) -> None:
     agent = RandomSearch(num_schedules=20)
     alone, together = (IteratedSearch(agent, rounds=7, workers=workers).plan(mm, seed=2) for workers in (1, 3))

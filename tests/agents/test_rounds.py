@@ -36,3 +36,38 @@ def test_the_history_of_rounds_at_the_same_time_goes_on_by_time_and_by_counts(mo
         Improvement(4.0, 11, 11, 6.0),
         Improvement(5.0, 19, 19, 5.0),
     )
+
+
+def test_each_round_at_a_time_gets_its_share_of_the_counts_that_are_left() -> None:
+    budgets = []
+
+    def run_round(index: int, budget: Budget, seed: int, on_progress: OnProgress) -> SpaceSolution:
+        budgets.append(budget)
+        solution = RandomSearch(num_schedules=1).solve(SyntheticTree(), seed=seed)
+        return replace(solution, evaluations=30, expansions=4, history=())
+
+    rounds: Rounds[SpaceSolution] = Rounds(
+        run_round, Budget(evaluations=101, expansions=20), seed=0, limit=1, workers=2
+    )
+    rounds.run()
+    assert budgets == 2 * [Budget(evaluations=50, expansions=10)] + 2 * [Budget(evaluations=20, expansions=6)]
+    assert rounds.ended_by == "budget"
+
+
+@pytest.mark.parametrize("calls", [1, 3])
+def test_rounds_go_on_until_a_callback_says_stop(calls: int) -> None:
+    asked, answers = [], []
+
+    def on_progress(index: int, *state: object) -> bool:
+        asked.append((index, *state))
+        return len(asked) < calls
+
+    def run_round(index: int, budget: Budget, seed: int, on_progress: OnProgress) -> SpaceSolution:
+        answers.append(on_progress(0, 7, 0.5))
+        return RandomSearch(num_schedules=1).solve(SyntheticTree(), seed=seed)
+
+    rounds: Rounds[SpaceSolution] = Rounds(run_round, Budget(), seed=0, limit=5, workers=1)
+    rounds.run(on_progress)
+    assert asked == [(index, 7, 0.5) for index in range(calls)], "the round takes the place of the pass"
+    assert answers == [True] * (calls - 1) + [False]
+    assert (len(rounds.found), rounds.ended_by) == (calls, "interrupt")
