@@ -178,6 +178,46 @@ def test_who_fails_in_the_last_comparison_does_not_take_the_others_along(blur: S
     assert without_favourite.speedup > 1 and without_favourite.actions != whole.actions
 
 
+class Blurred(MadeUpTimes):
+    """Ratios have intervals: from 0.9 times what they are to 1.25 times. Each schedule asks for inputs of its own."""
+
+    def time(self, problem: SchedulingProblem, schedule: Any, *, cost: float | None = None) -> Timing:
+        timing = super().time(problem, schedule, cost=cost)
+        return replace(timing, larger_inputs=schedule.cpp(), compile_s=3.0, run_s=5.0)
+
+    def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
+        comparison = super().compare(problem, a, b, costs=costs)
+        return replace(comparison, low=0.9 * comparison.ratio, high=1.25 * comparison.ratio)
+
+
+class BlurredFailsOnce(FailsOnce, Blurred):
+    """Both."""
+
+
+def test_finalists_have_the_intervals_of_the_ratios_that_they_are_made_of(blur: SchedulingProblem) -> None:
+    """The baseline is compared with the favourite, and the others by way of that."""
+    timer = Blurred(by_splits)
+    plan = tune(blur, timer, measurements=16)
+    for finalist in plan.finalists:
+        assert finalist.run_time == pytest.approx(by_splits(finalist.schedule))
+        assert finalist.speedup == pytest.approx((plan.baseline_time or 0) / finalist.run_time)
+        assert finalist.larger_inputs == finalist.schedule.cpp()
+    ranges = {each.kind: (each.low / each.speedup, each.high / each.speedup) for each in plan.finalists}
+    assert plan.finalists[0].kind != "adams2019" and len(plan.finalists) == SMALL.finalists + 1
+    assert ranges.pop("adams2019") == (1, 1)
+    of_others = (0.9 / 1.25, 1.25 / 0.9)
+    found = [(each.low / each.speedup, each.high / each.speedup) for each in plan.finalists if each.kind != "adams2019"]
+    assert sorted(found) == [pytest.approx(of_others)] * (SMALL.finalists - 1) + [pytest.approx((1 / 1.25, 1 / 0.9))]
+    assert (plan.compile_seconds, plan.run_seconds) == (16 * 3.0, 16 * 5.0)
+    assert 0 < plan.search_seconds < plan.seconds
+
+    last = len(timer.asked)
+    without_baseline = tune(blur, BlurredFailsOnce(by_splits, comparison=last, side="a"), measurements=16).finalists
+    ratios = sorted((each.low / each.speedup, each.high / each.speedup) for each in without_baseline)
+    screened = pytest.approx((0.9, 1.25)), pytest.approx((0.9**2, 1.25**2))
+    assert ratios == [screened[1]] * (SMALL.finalists - 1) + [screened[0]]
+
+
 def test_nothing_that_does_not_run_is_said_to_be_fast(blur: SchedulingProblem) -> None:
     plan = tune(blur, MadeUpTimes(lambda s: 1.0 if isinstance(s, TrustedSchedule) else math.inf), measurements=8)
     assert (plan.baseline, plan.run_time) == (TRUSTED, None) and math.isnan(plan.speedup)
