@@ -64,6 +64,23 @@ def test_if_that_fails_to_the_first_one_that_runs() -> None:
     assert "Speed is relative" not in text_of(nothing) and text_of(nothing).count("crash: died") == 2
 
 
+def test_what_is_no_schedule_and_what_has_failed_is_not_timed_again() -> None:
+    class Asked(Clock):
+        def compare_all(
+            self, problem: object, schedules: Sequence[Any], baseline: Any, **how: object
+        ) -> list[Comparison]:
+            asked.append((baseline, *schedules))
+            return super().compare_all(problem, schedules, baseline, **how)
+
+    asked: list[tuple[str, ...]] = []
+    none = Contender("none", cast(Any, None), None, failure="Rejected")
+    contenders = [none, *(Contender(name, cast(Any, name), None) for name in ("broken", "wrong", "slow", "fast"))]
+    rows = side_by_side(cast(Any, None), contenders, cast(RecordingTimer, Asked()))
+    assert asked == [("broken", "wrong", "slow", "fast"), ("slow", "fast")]
+    assert [row.timing and row.timing.outcome for row in rows] == [None, "crash", "crash", "ok", "ok"]
+    assert [row.is_base for row in rows] == [False, False, False, True, False]
+
+
 def test_few_rounds_have_a_range_and_no_interval() -> None:
     def caption(rounds: int) -> str:
         return str(rows_table("title", rows_of("slow", "fast"), rounds=rounds).caption)
