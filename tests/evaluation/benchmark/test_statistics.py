@@ -16,6 +16,7 @@ from halidegym.evaluation.benchmark.report.statistics import (
     summaries,
 )
 from halidegym.native._core import InvalidParameter
+from halidegym.training.statistics import Interval
 
 ALL = 8
 
@@ -32,7 +33,7 @@ def test_what_is_twice_as_good_everywhere() -> None:
     for estimate in (twice.mean, twice.over_seeds, twice.quartiles):
         assert (estimate.value, estimate.low, estimate.high) == pytest.approx((2, 2, 2))
     assert (twice.improvement.value, twice.verdict) == (1, "better")
-    assert (found["base"].improvement.value, found["base"].verdict) == (0.5, "")
+    assert (found["base"].improvement, found["base"].verdict) == (Interval(0.5, 0.5, 0.5), "")
     assert summaries({"base": scores(1), "half": scores(0.5)}, "base")["half"].verdict == "worse"
 
 
