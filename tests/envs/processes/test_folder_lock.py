@@ -11,7 +11,10 @@ from halidegym.native._core import InvalidParameter
 
 
 def test_a_folder_is_free_again_when_its_lock_is_closed(tmp_path: Path) -> None:
-    with FolderLock(tmp_path / "new"), pytest.raises(InvalidParameter, match=r"Another process is writing into .*new"):
-        FolderLock(tmp_path / "new")
-    with FolderLock(tmp_path / "new"):
+    with (
+        FolderLock(tmp_path / "some/new"),
+        pytest.raises(InvalidParameter, match=r"Another process is writing into .*new"),
+    ):
+        FolderLock(tmp_path / "some/new")
+    with FolderLock(tmp_path / "some/new"):
         pass
