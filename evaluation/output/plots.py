@@ -78,7 +78,7 @@ def fonts_of_readers() -> Iterator[None]:
     In an SVG, text stays text, which is shown in whatever font the reader has.
     """
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # "current font" or "font(s) ..."
         yield
 
 
