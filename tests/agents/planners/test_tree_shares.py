@@ -86,7 +86,7 @@ def test_what_seconds_have_limited_is_not_searched_again() -> None:
 
 
 def test_trees_belong_to_one_thread_at_a_time(harris: SchedulingProblem) -> None:
-    space, options = Rules().space(harris), MctsOptions(trees=2, iterations=2000)
+    space, options = Rules().space(harris), MctsOptions(trees=2, iterations=200)  # long enough for both to be at it
     orders: list[TreeOrder] = []
     mcts(space, options, None, lambda order, _keep: orders.append(order))
     share = TreeShare(space, options, 0, 1)
