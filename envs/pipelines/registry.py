@@ -17,12 +17,13 @@ def _generated(name: str) -> Entry:
 
 
 def _generated_suite(name: str, split: str) -> Suite:
-    members = (generated.name_of(split, number) for number in range(_GENERATED_PER_SUITE))
-    return Suite(
-        name, f"generated pipelines to {_PURPOSES[split]}; any number is a name", tuple(map(_generated, members))
-    )
+    members = (f"{name}/{number}" for number in range(_GENERATED_PER_SUITE))
+    version = name.rpartition("-")[2]
+    description = f"{_GENERATED[version]} to {_PURPOSES[split]}; any number is a name"
+    return Suite(name, description, tuple(map(_generated, members)))
 
 
+_GENERATED = {"v1": "generated pipelines", "v2": "larger and more varied generated pipelines"}
 _PURPOSES = {"train": "train on", "validation": "choose models by", "test": "report results on"}
 _TOYS = Suite(
     "toy-v1",

@@ -26,7 +26,7 @@ _FRACTIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
     type=click.Choice(list(generated.SUITES)),
     default=next(iter(generated.SUITES)),
     show_default=True,
-    help="Which split of the generated pipelines.",
+    help="Which of the suites of generated pipelines.",
 )
 @click.option("--pipelines", type=Integer(1), default=500, show_default=True, help="How many of them.")
 @click.option("--plot", type=OutputFile(), help="Also draw a plot into this file.")
@@ -40,7 +40,7 @@ def distribution(suite: str, pipelines: int, plot: Path | None) -> None:
     if plot is not None:
         check_plot_file(plot)
     with steps_bar(pipelines) as on_step:
-        surveyed = survey(generated.SUITES[suite], pipelines, on_step)
+        surveyed = survey(suite, pipelines, on_step)
     console = output_console()
     for table in _tables(suite, surveyed):
         console.print(table)

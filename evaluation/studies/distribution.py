@@ -37,17 +37,17 @@ class Facts:
     kinds: Counter[str]
 
 
-def survey(split: str, count: int, on_step: Callable[[str], None]) -> list[Facts]:
-    """The first pipelines of a split.
+def survey(suite: str, count: int, on_step: Callable[[str], None]) -> list[Facts]:
+    """The first pipelines of a suite of generated ones.
 
     Args:
-        split: "train", "validation" or "test".
+        suite: its name, such as "random-train-v1".
         count: how many pipelines.
         on_step: called with a name when the work on that pipeline begins.
     """
     result = []
     for number in range(count):
-        name = generated.name_of(split, number)
+        name = f"{suite}/{number}"
         on_step(name)
         result.append(facts(name))
     return result

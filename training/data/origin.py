@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 
-from halidegym.envs.pipelines.generated.names import VERSION
 from halidegym.native._core import FormatError
 from halidegym.native.weights import builtin_weights, weights_hash
+
+# What the names of generated pipelines stand for has not changed: they tell which version of the distribution is meant.
+_GENERATOR = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Origin:
         weights_hash: of the cost model's weights.
         target: Halide target string.
         parallelism: number of cores that schedules are made for.
-        generator: version of the distribution of generated pipelines.
+        generator: version of what the names of generated pipelines stand for.
     """
 
     halide_version: str
@@ -31,7 +33,9 @@ class Origin:
     @classmethod
     def here(cls, target: str, parallelism: int) -> Origin:
         """That of plans made now, with the pretrained weights."""
-        return cls(importlib.metadata.version("halide"), weights_hash(builtin_weights()), target, parallelism, VERSION)
+        return cls(
+            importlib.metadata.version("halide"), weights_hash(builtin_weights()), target, parallelism, _GENERATOR
+        )
 
     def check(self, wanted: Origin, what: str) -> None:
         """Refuse plans of another fingerprint.

@@ -17,7 +17,7 @@ from halidegym.native.files import write_atomically
 from halidegym.training.data.journal import entries_of
 from halidegym.training.measured.sets import SetName
 
-_SPLITS = (*generated.SUITES.values(), "")
+_SPLITS = (*dict.fromkeys(generated.SUITES.values()), "")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,15 @@ See `names` for what they are called, `sample` for how they are drawn, and `kind
 import halide as hl
 
 from halidegym.envs.pipelines.generated.assemble import assemble
-from halidegym.envs.pipelines.generated.names import COUNT, SUITES, blueprint, is_name, name_of
+from halidegym.envs.pipelines.generated.names import (
+    COUNT,
+    SUITES,
+    blueprint,
+    is_name,
+    name_of,
+    split_of,
+    suite_and_number,
+)
 from halidegym.envs.pipelines.generated.sample import MAX_EDGES, MAX_LOOPS, MAX_NODES, MAX_STAGES, MIN_NODES
 
 __all__ = [
@@ -21,6 +29,8 @@ __all__ = [
     "build",
     "is_name",
     "name_of",
+    "split_of",
+    "suite_and_number",
 ]
 
 

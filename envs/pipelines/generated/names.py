@@ -9,20 +9,48 @@ import re
 
 from halidegym.envs.pipelines.generated.blueprint import Blueprint
 from halidegym.envs.pipelines.generated.draws import Draws
-from halidegym.envs.pipelines.generated.sample import sample
+from halidegym.envs.pipelines.generated.sample import Distribution, sample
 
-VERSION = 1
-"""Of the distribution: any change that gives a name another pipeline needs a new one."""
+# Any change that gives a name another pipeline needs a new version.
+_DISTRIBUTIONS = {
+    1: Distribution(
+        kind_factors=(1.0,),
+        unread=(6.0,),
+        most_input_points=1 << 21,
+        most_signal_points=1 << 22,
+        most_points=1 << 22,
+        most_work=1 << 27,
+    ),
+    2: Distribution(
+        kind_factors=(0.1, 0.3, 1.0, 3.0, 10.0),
+        unread=(2.0, 6.0, 100.0),
+        most_input_points=1 << 24,
+        most_signal_points=1 << 20,
+        most_points=1 << 25,
+        most_work=1 << 31,
+    ),
+}
 
 COUNT = 10**18
 """Numbers of a split go from 0 to this, exclusively."""
 
 # Of all blueprints, by their digest modulo ten.
 _SHARES = {"train": range(8), "validation": range(8, 9), "test": range(9, 10)}
-_NAME = re.compile(rf"random-({'|'.join(_SHARES)})-v{VERSION}/(0|[1-9][0-9]{{0,17}})")
+_NAME = re.compile(rf"random-({'|'.join(_SHARES)})-v({'|'.join(map(str, _DISTRIBUTIONS))})/(0|[1-9][0-9]{{0,17}})")
 
-SUITES = {f"random-{split}-v{VERSION}": split for split in _SHARES}
+SUITES = {f"random-{split}-v{version}": split for version in _DISTRIBUTIONS for split in _SHARES}
 """Names of the suites, and which split each of them is."""
+
+
+def split_of(name: str) -> str:
+    """The split of the generated pipeline of this name."""
+    return SUITES[suite_and_number(name)[0]]
+
+
+def suite_and_number(name: str) -> tuple[str, int]:
+    """What the name of a generated pipeline is made of."""
+    suite, _, number = name.partition("/")
+    return suite, int(number)
 
 
 def is_name(text: object) -> bool:
@@ -30,9 +58,9 @@ def is_name(text: object) -> bool:
     return isinstance(text, str) and _NAME.fullmatch(text) is not None
 
 
-def name_of(split: str, number: int) -> str:
+def name_of(split: str, number: int, *, version: int = 1) -> str:
     """The name of a pipeline of a split, "train", "validation" or "test"; numbers go from 0 to `COUNT` - 1."""
-    return f"random-{split}-v{VERSION}/{number}"
+    return f"random-{split}-v{version}/{number}"
 
 
 @functools.lru_cache(maxsize=64)
@@ -47,6 +75,6 @@ def blueprint(name: str) -> Blueprint:
         raise ValueError(f"There is no generated pipeline {name!r}: use a name such as {name_of('train', 17)!r}")
     draws = Draws(name)
     while True:
-        candidate = sample(draws)
+        candidate = sample(draws, _DISTRIBUTIONS[int(match[2])])
         if candidate.digest() % 10 in _SHARES[match[1]]:
             return candidate

@@ -5,9 +5,7 @@ from collections.abc import Callable, Sequence
 from halidegym.envs.pipelines.generated.blueprint import Stage, Tensor
 from halidegym.envs.pipelines.generated.draws import Draws
 
-# A stage that nobody reads yet is so many times likelier to be picked, and each stage so many times as likely as the
-# next one: that makes long chains with a few fan-outs and skip edges.
-_UNREAD = 6.0
+# Each stage is so many times as likely to be picked as the next one.
 _OLDER = 0.75
 
 
@@ -16,10 +14,13 @@ class Pool:
 
     Args:
         stages: producers first.
+        unread: so many times likelier is a stage picked that nobody reads yet. The larger, the longer are chains, and the
+            fewer fan-outs and skip edges there are.
     """
 
-    def __init__(self, stages: Sequence[Stage]) -> None:
+    def __init__(self, stages: Sequence[Stage], unread: float) -> None:
         self._stages = stages
+        self._unread = unread
         self._read = {operand for stage in stages for operand in stage.operands}
 
     @property
@@ -39,7 +40,7 @@ class Pool:
         Weights of layers (`weights` stages) are never picked: only the layer that they were made for reads them.
         """
         weights = {
-            i: (1.0 if i in self._read else _UNREAD) * _OLDER ** (len(self._stages) - i)
+            i: (1.0 if i in self._read else self._unread) * _OLDER ** (len(self._stages) - i)
             for i, stage in enumerate(self._stages)
             if stage.kind != "weights" and i not in exclude and accepts(stage.tensor)
         }

@@ -53,24 +53,29 @@ def test_a_name_is_the_same_pipeline_in_every_process_and_order() -> None:
     assert [problem(name).hash for name in names] == here
 
 
-def test_version_1_stays_as_it_is() -> None:
-    digest = hashlib.sha256()
+@pytest.mark.parametrize(("version", "digest"), [(1, "1439621700e5c07a"), (2, "a36a9880b2a28e51")])
+def test_versions_stay_as_they_are(version: int, digest: str) -> None:
+    found = hashlib.sha256()
     for split in SPLITS:
         for number in range(100):
-            digest.update(repr(generated.blueprint(generated.name_of(split, number))).encode())
-    assert digest.hexdigest()[:16] == "1439621700e5c07a"
+            found.update(repr(generated.blueprint(generated.name_of(split, number, version=version))).encode())
+    assert found.hexdigest()[:16] == digest
 
 
 def test_splits_share_no_problem() -> None:
-    hashes = {split: {problem(generated.name_of(split, number)).hash for number in range(60)} for split in SPLITS}
+    hashes = {
+        split: {problem(generated.name_of(split, number, version=v)).hash for v in (1, 2) for number in range(60)}
+        for split in SPLITS
+    }
     for a, b in (("train", "validation"), ("train", "test"), ("validation", "test")):
         assert not hashes[a] & hashes[b]
-    assert all(len(found) >= 58 for found in hashes.values())
+    assert all(len(found) >= 116 for found in hashes.values())
 
 
-def test_splits_share_no_blueprint_by_construction() -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_splits_share_no_blueprint_by_construction(version: int) -> None:
     residues = {
-        split: {generated.blueprint(generated.name_of(split, number)).digest() % 10 for number in range(200)}
+        split: {generated.blueprint(generated.name_of(split, n, version=version)).digest() % 10 for n in range(200)}
         for split in SPLITS
     }
     assert residues == {"train": set(range(8)), "validation": {8}, "test": {9}}
@@ -78,7 +83,7 @@ def test_splits_share_no_blueprint_by_construction() -> None:
 
 @pytest.mark.parametrize(
     "name", ["random-train-v1", "random-train-v1/", "random-train-v1/-1", "random-train-v1/01", "random-dev-v1/1",
-             "random-train-v2/1", f"random-train-v1/{generated.COUNT}"],
+             "random-train-v3/1", f"random-train-v1/{generated.COUNT}"],
 )  # fmt: skip
 def test_other_names_are_rejected(name: str) -> None:
     assert not pipelines.is_name(name)
@@ -88,17 +93,31 @@ def test_other_names_are_rejected(name: str) -> None:
         generated.build(name)
 
 
-def test_bounds_hold_and_every_kind_occurs() -> None:
+@pytest.mark.parametrize(("version", "most_points"), [(1, 1 << 22), (2, 1 << 25)])
+def test_bounds_hold_and_every_kind_occurs(version: int, most_points: int) -> None:
     kinds: set[str] = set()
     for number in range(1500):
-        stages = generated.blueprint(generated.name_of("train", number)).stages
+        stages = generated.blueprint(generated.name_of("train", number, version=version)).stages
         kinds |= {stage.kind for stage in stages}
         assert generated.MIN_NODES <= len(stages) <= generated.MAX_NODES
         assert num_stages(stages) <= generated.MAX_STAGES
         assert num_edges(stages) <= generated.MAX_EDGES
         assert all(1 <= len(stage.tensor.extents) <= 4 for stage in stages)
-        assert 1 << 10 <= max(stage.tensor.points for stage in stages) <= 1 << 22
+        assert 1 << 10 <= max(stage.tensor.points for stage in stages) <= most_points
     assert kinds == set(KINDS)
+
+
+def test_pipelines_of_version_2_are_larger_and_of_fewer_kinds_each() -> None:
+    points, alike = dict[int, list[int]](), dict[int, list[float]]()
+    for version in (1, 2):
+        blueprints = [generated.blueprint(generated.name_of("train", n, version=version)) for n in range(600)]
+        points[version] = [max(stage.tensor.points for stage in found.stages) for found in blueprints]
+        kinds = [[stage.kind for stage in found.stages if stage.operands] for found in blueprints]
+        alike[version] = [max(map(found.count, found)) / len(found) for found in kinds if len(found) >= 8]
+    assert np.mean(np.log2(points[2])) > np.mean(np.log2(points[1])) + 1
+    assert max(points[2]) > 1 << 24
+    assert np.mean(alike[2]) > np.mean(alike[1]) + 0.08
+    assert np.mean(np.array(alike[2]) > 0.6) > 3 * np.mean(np.array(alike[1]) > 0.6)
 
 
 def test_draws_are_fair() -> None:
@@ -112,9 +131,9 @@ def test_draws_are_fair() -> None:
     assert np.bincount(octaves)[1:].min() > 300
 
 
-@pytest.mark.parametrize("number", range(25))
-def test_greedy_search_schedules(number: int) -> None:
-    name = generated.name_of("validation", number)
+@pytest.mark.parametrize(("version", "number"), [*((1, n) for n in range(25)), *((2, n) for n in range(10))])
+def test_greedy_search_schedules(version: int, number: int) -> None:
+    name = generated.name_of("validation", number, version=version)
     found = problem(name)
     assert found.num_nodes == len(generated.blueprint(name).stages)
     assert found.num_stages <= generated.MAX_STAGES
@@ -158,6 +177,12 @@ def test_runs_and_schedules_agree(number: int, stopwatch: Stopwatch) -> None:
 @pytest.mark.parametrize("number", range(500))
 def test_500_are_valid(number: int, stopwatch: Stopwatch) -> None:
     check_runs(generated.name_of("train", number), stopwatch, compare=number % 25 == 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(100))
+def test_100_of_version_2_are_valid(number: int, stopwatch: Stopwatch) -> None:
+    check_runs(generated.name_of("train", number, version=2), stopwatch, compare=number % 5 == 0)
 
 
 def make_random(**options: Any) -> gym.Env[Any, Any]:

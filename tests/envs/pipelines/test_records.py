@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from halidegym.envs import pipelines
+from halidegym.envs.pipelines import generated
 from halidegym.envs.pipelines import records as suite_records
 from halidegym.native import _core
 
@@ -18,7 +19,7 @@ FIXED = ("papers-v1", "toy-v1")
 
 def test_suites() -> None:
     by_name = {suite.name: suite for suite in pipelines.suites()}
-    assert set(FIXED) | {f"random-{split}-v1" for split in ("train", "validation", "test")} == set(by_name)
+    assert set(FIXED) | set(generated.SUITES) == set(by_name)
     assert len(by_name["papers-v1"].entries) == 15 + 9
     assert pipelines.names() == pipelines.names("papers-v1") + pipelines.names("toy-v1")
     for suite in by_name.values():
