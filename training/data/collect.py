@@ -88,32 +88,36 @@ def collect(
 
 def _collect(settings: DataSettings, folder: Path, workers: Workers, on_pipeline: OnPipeline) -> Iterator[Collected]:
     origin = Origin.here(settings.target, settings.parallelism)
-    for suite, count in settings.pipelines.items():
-        split = generated.SUITES[suite]
-        names = [generated.name_of(split, number) for number in range(count)]
+    empty = Shard(origin, settings.teacher.model_dump(), ())
+    for split in dict.fromkeys(generated.SUITES[suite] for suite in settings.pipelines):
         (folder / split).mkdir(parents=True, exist_ok=True)
-        _check_places(folder / split, split, settings.per_shard)
-        for start in range(0, count, settings.per_shard):
-            _complete(
-                folder / split / f"plans-{start // settings.per_shard:05}.npz",
-                names[start : start + settings.per_shard],
-                Shard(origin, settings.teacher.model_dump(), ()),
-                settings.teacher,
-                workers,
-                on_pipeline,
-            )
+        for suite, count in settings.pipelines.items():
+            if generated.SUITES[suite] == split:
+                _check_places(folder / split, suite, settings.per_shard)
+                names = [f"{suite}/{number}" for number in range(count)]
+                for file, start in enumerate(range(0, count, settings.per_shard)):
+                    path = folder / split / f"{_stem(suite)}{file:05}.npz"
+                    named = names[start : start + settings.per_shard]
+                    _complete(path, named, empty, settings.teacher, workers, on_pipeline)
         shards = [Shard.load(path) for path in (folder / split).glob("plans-*.npz")]
         problems = [problem for shard in shards for problem in shard.problems]
         skipped = sum(len(shard.skipped) for shard in shards)
         yield Collected(folder / split, len(problems), sum(len(problem.plans) for problem in problems), skipped)
 
 
-def _check_places(folder: Path, split: str, per_shard: int) -> None:
+def _stem(suite: str) -> str:
+    """How names of files of the suite begin, before their number."""
+    version = suite.rpartition("-")[2]
+    return "plans-" if version == "v1" else f"plans-{version}-"
+
+
+def _check_places(folder: Path, suite: str, per_shard: int) -> None:
     """Check that each file holds pipelines that it would be given now, so that none comes into two files."""
-    for path in sorted([*folder.glob("plans-[0-9]*.npz"), *folder.glob("plans-[0-9]*.journal")]):
+    stem = _stem(suite)
+    for path in sorted([*folder.glob(f"{stem}[0-9]*.npz"), *folder.glob(f"{stem}[0-9]*.journal")]):
         shards = [Shard.load(path)] if path.suffix == ".npz" else map(Shard.from_bytes, Journal(path).entries)
-        first = int(path.stem.removeprefix("plans-")) * per_shard
-        own = {generated.name_of(split, number) for number in range(first, first + per_shard)}
+        first = int(path.stem.removeprefix(stem)) * per_shard
+        own = {f"{suite}/{number}" for number in range(first, first + per_shard)}
         others = [name for shard in shards for name in shard.results if name not in own]
         if others:
             raise FormatError(

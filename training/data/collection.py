@@ -16,6 +16,8 @@ from halidegym.training.data.shard import Shard, Skipped, TaughtProblem
 def load_split(folder: str | os.PathLike[str], split: Literal["train", "validation"]) -> list[TaughtProblem]:
     """The problems of a split below the folder that `halidegym train data` wrote, as far as their shards are complete.
 
+    They come in the order of their numbers, so that those of several suites take turns.
+
     Raises:
         InvalidParameter: there are none, or `folder` is no path.
         FormatError: a shard is damaged, was made under other conditions than now or than the others, or holds pipelines
@@ -32,7 +34,7 @@ def load_split(folder: str | os.PathLike[str], split: Literal["train", "validati
         origin = origin or Origin.here(shard.origin.target, shard.origin.parallelism)
         shard.origin.check(origin, str(path))
         for problem in shard.problems:
-            if not problem.name.startswith(generated.name_of(split, 0)[:-1]):
+            if not generated.is_name(problem.name) or generated.split_of(problem.name) != split:
                 raise FormatError(f"{path} holds {problem.name}, which is not of the {split} split. Remove the file")
             if problem.name in found_in:
                 raise FormatError(
@@ -51,4 +53,9 @@ def load_split(folder: str | os.PathLike[str], split: Literal["train", "validati
         raise InvalidParameter(
             f"There are no plans in {folder / split}; collect some: halidegym train data --output {folder}"
         )
-    return problems
+    return sorted(problems, key=_place)
+
+
+def _place(problem: TaughtProblem) -> tuple[int, str]:
+    suite, number = generated.suite_and_number(problem.name)
+    return number, suite

@@ -114,6 +114,21 @@ def test_more_pipelines_are_added_to_those_there_are(collected: Path, tmp_path: 
     assert len(done) == 7
 
 
+def test_suites_of_a_split_stand_beside_each_other(collected: Path, tmp_path: Path) -> None:
+    shutil.copytree(collected, tmp_path, dirs_exist_ok=True)
+    both = {"random-train-v1": 5, "random-train-v2": 3}
+    settings = parse_settings(DataSettings, {**CONTENT, "pipelines": both}, "a test")
+    (split,) = collect(settings, tmp_path, workers=1)
+    assert split.problems == len(load_split(tmp_path, "train"))
+    assert split.problems + split.skipped == 8
+    after = files(tmp_path)
+    added = set(after) - set(files(collected))
+    assert added == {"train/plans-v2-00000.npz"} and files(collected).items() <= after.items()
+    assert sorted(Shard.load(tmp_path / added.pop()).results) == [f"random-train-v2/{number}" for number in range(3)]
+    list(collect(settings, tmp_path, workers=1))
+    assert files(tmp_path) == after
+
+
 def test_all_that_is_there_is_told_if_fewer_are_asked_for(collected: Path, tmp_path: Path) -> None:
     shutil.copytree(collected, tmp_path, dirs_exist_ok=True)
     fewer = parse_settings(DataSettings, {**CONTENT, "pipelines": {"random-train-v1": 2}}, "a test")

@@ -15,9 +15,9 @@ from halidegym.training.data.shard import Shard, Skipped, TaughtPlan, TaughtProb
 ORIGIN = Origin.here("x86-64-linux", 16)
 
 
-def shard(*numbers: int, split: str = "train", origin: Origin = ORIGIN) -> Shard:
+def shard(*numbers: int, split: str = "train", version: int = 1, origin: Origin = ORIGIN) -> Shard:
     plans = (TaughtPlan(1.0, (0,), "tree", 1.0),)
-    problems = [TaughtProblem(f"random-{split}-v1/{number}", b"", 2.0, 1.5, plans) for number in numbers]
+    problems = [TaughtProblem(f"random-{split}-v{version}/{number}", b"", 2.0, 1.5, plans) for number in numbers]
     return Shard(origin, {}, tuple(problems))
 
 
@@ -35,6 +35,12 @@ def test_problems_come_in_order_without_those_of_unfinished_shards(tmp_path: Pat
         assert [problem.name for problem in load_split(folder, "train")] == [f"random-train-v1/{n}" for n in range(3)]
     with pytest.raises(InvalidParameter, match="folder=3 is no path"):
         load_split(3, "train")  # type: ignore[arg-type]
+
+
+def test_problems_of_several_suites_take_turns(tmp_path: Path) -> None:
+    write(tmp_path, shard(0, 1, 10), shard(0, 2, version=2))
+    names = [problem.name.removeprefix("random-train-") for problem in load_split(tmp_path, "train")]
+    assert names == ["v1/0", "v2/0", "v1/1", "v2/2", "v1/10"]
 
 
 def test_without_plans_the_remedy_is_named(tmp_path: Path) -> None:
@@ -63,6 +69,7 @@ def test_pipelines_that_were_all_skipped_are_not_to_be_collected_again(tmp_path:
     [
         (shard(1, split="test"), "plans-00001.npz holds random-test-v1/1, which is not of the train split"),
         (shard(1, split="validation"), "holds random-validation-v1/1"),
+        (shard(1, version=3), "holds random-train-v3/1, which is not of the train split"),
         (shard(1, 0), "plans-00001.npz holds random-train-v1/0, which .*plans-00000.npz holds, too"),
         (shard(1, origin=dataclasses.replace(ORIGIN, parallelism=8)), "plans-00001.npz .* parallelism 8 instead of 16"),
         (shard(1, origin=dataclasses.replace(ORIGIN, halide_version="20")), "halide_version '20' instead of"),
