@@ -51,6 +51,7 @@ def test_unknown_settings_are_refused_with_the_known_ones(tmp_path: Path) -> Non
             "there are no 0 pipelines of random-train-v1; give a number of at least 1",
         ),
         ("pipelines", {"random-test-v1": 10}, "random-test-v1 is for tests: results are reported on it"),
+        ("pipelines", {"random-test-v2": 10}, "random-test-v2 is for tests: results are reported on it"),
         ("pipelines", {"papers-v1": 10}, "papers-v1 is for tests"),
         ("pipelines", {"harris": 1}, "harris is for tests.* give random-train-v1 or random-validation-v1"),
         ("pipelines", {"random-train-v9": 1}, "'random-train-v9' is no suite of generated pipelines"),

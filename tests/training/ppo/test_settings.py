@@ -24,6 +24,7 @@ def test_shipped_settings_are_right(name: str) -> None:
     [
         ({"pipelines": []}, "there are none"),
         ({"pipelines": ["random-test-v1/3"]}, "random-test-v1/3 is held out"),
+        ({"pipelines": ["random-validation-v2/3"]}, "random-validation-v2/3 is held out"),
         ({"pipelines": ["harris", "random-validation-v1/3"]}, "random-validation-v1/3 is held out"),
         ({"pipelines": ["random", "harris"]}, "no single pipeline 'random'; give random alone"),
         ({"pipelines": ["papers-v1"]}, "no single pipeline 'papers-v1'"),
