@@ -173,16 +173,16 @@ def test_runs_and_schedules_agree(number: int, stopwatch: Stopwatch) -> None:
     check_runs(generated.name_of("train", number), stopwatch, compare=True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", range(500))
-def test_500_are_valid(number: int, stopwatch: Stopwatch) -> None:
-    check_runs(generated.name_of("train", number), stopwatch, compare=number % 25 == 0)
+# Halide's compiler takes minutes for greedy search's schedule, of one without vectors of AVX-512 at least.
+SLOW_TO_COMPILE = {(2, 483)}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(100))
-def test_100_of_version_2_are_valid(number: int, stopwatch: Stopwatch) -> None:
-    check_runs(generated.name_of("train", number, version=2), stopwatch, compare=number % 5 == 0)
+@pytest.mark.parametrize(
+    ("version", "number"), [(v, n) for v in (1, 2) for n in range(500) if (v, n) not in SLOW_TO_COMPILE]
+)
+def test_500_are_valid(version: int, number: int, stopwatch: Stopwatch) -> None:
+    check_runs(generated.name_of("train", number, version=version), stopwatch, compare=number % 25 == 0)
 
 
 def make_random(**options: Any) -> gym.Env[Any, Any]:
