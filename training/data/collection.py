@@ -34,7 +34,7 @@ def load_split(folder: str | os.PathLike[str], split: Literal["train", "validati
         origin = origin or Origin.here(shard.origin.target, shard.origin.parallelism)
         shard.origin.check(origin, str(path))
         for problem in shard.problems:
-            if not generated.is_name(problem.name) or generated.split_of(problem.name) != split:
+            if generated.split_of(problem.name) != split:
                 raise FormatError(f"{path} holds {problem.name}, which is not of the {split} split. Remove the file")
             if problem.name in found_in:
                 raise FormatError(

@@ -226,7 +226,7 @@ def measured(name: SetName, problem: SchedulingProblem, proposal: Proposal, timi
     return MeasuredSchedule(
         pipeline=name.pipeline,
         problem=scheduled.hash,
-        split=generated.split_of(name.pipeline) if generated.is_name(name.pipeline) else "",
+        split=generated.split_of(name.pipeline),
         kind=proposal.kind,
         actions=proposal.actions,
         parallelism=proposal.parallelism,

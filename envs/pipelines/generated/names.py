@@ -43,8 +43,9 @@ SUITES = {f"random-{split}-v{version}": split for version in _DISTRIBUTIONS for 
 
 
 def split_of(name: str) -> str:
-    """The split of the generated pipeline of this name."""
-    return SUITES[suite_and_number(name)[0]]
+    """The split of the generated pipeline of this name; empty if there is none."""
+    match = _NAME.fullmatch(name)
+    return match[1] if match else ""
 
 
 def suite_and_number(name: str) -> tuple[str, int]:
