@@ -100,7 +100,7 @@ class HalideSchedule(Specified, Rewarded, gym.Env[Observation, np.int64]):
     ## Starting State
 
     Nothing is decided but what is forced. With several pipelines, one is drawn uniformly by the environment's own
-    random number generator, as is the number of a generated one. All else is deterministic: equal seeds and actions
+    random number generator, as are suite and number of a generated one. All else is deterministic: equal seeds and actions
     give equal episodes, bit for bit.
 
     ## Episode End
@@ -130,7 +130,7 @@ class HalideSchedule(Specified, Rewarded, gym.Env[Observation, np.int64]):
 
     | Argument | Default | Meaning |
     |---|---|---|
-    | `pipeline` | `"harris"` | a name out of `pipelines.names()`, or as below; or a sequence; or `"random"` |
+    | `pipeline` | `"harris"` | a name out of `pipelines.names()`, or as below; or a sequence; or `"random"`, or a suite |
     | `target` | this machine | Halide target string; of a `SchedulingProblem`, its own |
     | `parallelism` | usable cores | number of cores to schedule for, or those of a `SchedulingProblem` |
     | `estimates` | none | of the pipeline's parameters and outputs, see `SchedulingProblem.from_pipeline` |
@@ -141,18 +141,19 @@ class HalideSchedule(Specified, Rewarded, gym.Env[Observation, np.int64]):
     | `max_recompute` | 8 | how many times the fewest points possible a stage may compute; `None`: any number |
     | `max_decisions` | 1024 | size of the action space; 256 is as good to learn with, and quicker |
     | `max_stages`, `max_edges`, `max_loops` | as needed | more room in the observation |
-    | `pool` | none | for `"random"`: number of prepared problems to draw from |
+    | `pool` | none | for generated pipelines: number of prepared problems to draw from |
     | `skip_forced` | `True` | the environment takes decisions without an alternative itself |
     | `copy` | `True` | observations belong to the caller; if not, they are read-only, and last through one more step |
     | `child_features` | `False` | show what each decision leads to; every child shown is an evaluation |
     | `render_mode` | none | `"ansi"`: the loop nest as text; `"rgb_array"`: a picture of it (needs Pillow) |
 
     A pipeline can be given as a registered name, a `halide.Func` or `halide.Pipeline`, a function that returns one, a
-    generator, the path of an `.hlpipe` file, or a `SchedulingProblem`. `"random"` generates another pipeline for each
-    episode, drawn from the train split of `random-train-v1`; observations have room for the largest of them (36 stages, 48
-    edges, 7 loops), and neither estimates nor options are taken. Building them takes most of the time; with `pool=1000`,
-    the first 1000 are drawn from alone, each is prepared once, also in the background, and kept in memory (0.2 MB each) and
-    in the user's cache directory.
+    generator, the path of an `.hlpipe` file, or a `SchedulingProblem`. A suite of generated pipelines, such as
+    `"random-train-v2"` to train on or `"random-test-v2"` to report results on, generates another one for each episode, as does
+    `"random"`, which is `"random-train-v1"`; with several suites, each is as likely as the others. Observations have room for
+    the largest of all (36 stages, 48 edges, 7 loops), and neither estimates nor options are taken. Building them takes most
+    of the time; with `pool=1000`, the first 1000 are drawn from alone, each is prepared once, also in the background, and
+    kept in memory (0.2 MB each) and in the user's cache directory.
 
     ```python
     import gymnasium as gym, halidegym

@@ -20,7 +20,9 @@ from halidegym.native.checks import INT32_MAX, check_at_least, shown
 from halidegym.native.weights import resolve_weights
 
 RANDOM = "random"
-"""The source that stands for a generated pipeline per episode."""
+"""The source that stands for a generated pipeline of the train split per episode, of version 1."""
+
+_SUITES = {RANDOM: generated.suite_of("train"), **{suite: suite for suite in generated.SUITES}}
 
 
 class PreparedProblems(Protocol):
@@ -35,6 +37,24 @@ class PreparedProblems(Protocol):
 
     def least_shape(self) -> _core.ObservationShape:
         """The room that observations of all the tasks need, with one decision."""
+
+
+def generated_suites(pipeline: ProblemSource | Sequence[ProblemSource]) -> tuple[str, ...]:
+    """The suites of generated pipelines that sources stand for, each once; none if they stand for something else.
+
+    Raises:
+        InvalidParameter: suites and others are in one sequence.
+    """
+    given = (pipeline,) if isinstance(pipeline, str) else pipeline
+    if not isinstance(given, Sequence | np.ndarray):
+        return ()
+    suites = [_SUITES[source] for source in given if isinstance(source, str) and source in _SUITES]
+    if suites and len(suites) < len(given):
+        raise _core.InvalidParameter(
+            f"pipeline={shown(pipeline)}: {suites[0]} stands for all pipelines of a suite, and not for one of a sequence; "
+            f'give suites alone, or names such as "{suites[0]}/0" beside others'
+        )
+    return tuple(dict.fromkeys(suites))
 
 
 def draw_index(problems: PreparedProblems, generator: np.random.Generator) -> int:
@@ -62,12 +82,12 @@ def load_prepared_problems(
     """
     model = resolve_weights(weights)
     check_at_least(1, INT32_MAX, pool=pool)
-    if isinstance(pipeline, str) and pipeline == RANDOM:
+    if suites := generated_suites(pipeline):
         if estimates or pipeline_options:
             raise _core.InvalidParameter(
                 "Generated pipelines take neither estimates nor pipeline_options: leave them out"
             )
-        problems = GeneratedProblems(target, parallelism, rules, model)
+        problems = GeneratedProblems(suites, target, parallelism, rules, model)
         if pool is None:
             return problems
         from halidegym.envs.problem_pool import shared_pool  # files and threads, which others need not load
@@ -75,13 +95,8 @@ def load_prepared_problems(
         return shared_pool(problems, pool)
     if pool is not None:
         raise _core.InvalidParameter(
-            f'pool={pool} is for generated pipelines alone, not for pipeline={shown(pipeline)}: use pipeline="random", or '
-            "leave it out"
-        )
-    if isinstance(pipeline, Sequence) and any(isinstance(source, str) and source == RANDOM for source in pipeline):
-        raise _core.InvalidParameter(
-            f'pipeline={shown(pipeline)}: "random" stands for all generated pipelines, and not for one of a sequence; use '
-            f'pipeline="random" alone, or names such as "{generated.name_of("train", 0)}" beside others'
+            f'pool={pool} is for generated pipelines alone, not for pipeline={shown(pipeline)}: use pipeline="random" or a '
+            f'suite such as "{next(iter(generated.SUITES))}", or leave it out'
         )
     given = load_problems(
         pipeline, target=target, parallelism=parallelism, estimates=estimates, pipeline_options=pipeline_options

@@ -11,7 +11,6 @@ import struct
 from pathlib import Path
 
 from halidegym.envs.generated_problems import GeneratedProblems
-from halidegym.envs.pipelines import generated
 from halidegym.envs.problems.prepared_problem import PreparedProblem
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.files import cache_directory
@@ -41,7 +40,7 @@ class ProblemFiles:
     def __init__(self, source: GeneratedProblems) -> None:
         self._source = source
         parts = (
-            generated.name_of("train", 0),
+            *source.suites,
             source.target,
             str(source.parallelism),
             repr(source.rules),

@@ -36,6 +36,8 @@ class PortableSpec(EnvSpec):
         """The specification of an environment that was made by `spec` and has these problems."""
         kwargs = dict(spec.kwargs)
         pipeline = kwargs.get("pipeline")
+        if isinstance(pipeline, np.ndarray):
+            pipeline = pipeline.tolist()
         if isinstance(pipeline, str | os.PathLike):
             kwargs["pipeline"] = os.fspath(pipeline)
         elif isinstance(pipeline, Sequence) and all(isinstance(source, str | os.PathLike) for source in pipeline):

@@ -18,12 +18,11 @@ def _generated(name: str) -> Entry:
 
 def _generated_suite(name: str, split: str) -> Suite:
     members = (f"{name}/{number}" for number in range(_GENERATED_PER_SUITE))
-    version = name.rpartition("-")[2]
-    description = f"{_GENERATED[version]} to {_PURPOSES[split]}; any number is a name"
+    description = f"{_GENERATED[generated.version_of(name)]} to {_PURPOSES[split]}; any number is a name"
     return Suite(name, description, tuple(map(_generated, members)))
 
 
-_GENERATED = {"v1": "generated pipelines", "v2": "larger and more varied generated pipelines"}
+_GENERATED = {1: "generated pipelines", 2: "larger and more varied generated pipelines"}
 _PURPOSES = {"train": "train on", "validation": "choose models by", "test": "report results on"}
 _TOYS = Suite(
     "toy-v1",

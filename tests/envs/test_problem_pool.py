@@ -49,7 +49,8 @@ def pool_threads() -> list[threading.Thread]:
 
 def source(**changes: object) -> GeneratedProblems:
     rules = Rules(memory_limit=changes.get("memory_limit"))  # type: ignore[arg-type]
-    return GeneratedProblems(TARGET, int(str(changes.get("parallelism", 16))), rules, resolve_weights(None))
+    suites = changes.get("suites", ("random-train-v1",))
+    return GeneratedProblems(suites, TARGET, int(str(changes.get("parallelism", 16))), rules, resolve_weights(None))  # type: ignore[arg-type]
 
 
 def make(size: int = SIZE) -> HalideSchedule:
@@ -100,6 +101,15 @@ def test_vectors_have_equal_pools() -> None:
         assert single.problem == problem
 
 
+def test_a_pool_holds_the_first_of_each_of_its_suites() -> None:
+    env = bare(["random-train-v2", "random-validation-v1"], pool=3, max_decisions=64)
+    pool = env.prepared_problems
+    assert isinstance(pool, ProblemPool)
+    names = [pool[number].problem.name for number in range(len(pool))]
+    assert names == ["random-train-v2/0", "random-validation-v1/0", "random-train-v2/1"]
+    assert {name for name, _, _ in episodes(env)} <= set(names)
+
+
 def test_a_file_gives_what_was_written(folder: Path) -> None:
     problems = source()
     files, made = ProblemFiles(problems), problems.make(2)
@@ -146,7 +156,8 @@ def test_a_file_that_is_not_what_was_written_is_made_anew(folder: Path, damage: 
 def test_files_are_of_one_configuration() -> None:
     kept = ProblemFiles(source())
     kept.write(0, source().make(0))
-    for other in (source(parallelism=8), source(memory_limit=10**9)):
+    other_suites = source(suites=("random-train-v2",)), source(suites=("random-train-v1", "random-train-v2"))
+    for other in (source(parallelism=8), source(memory_limit=10**9), *other_suites):
         files = ProblemFiles(other)
         assert files.key != kept.key
         assert files.read(0) is None
@@ -215,7 +226,9 @@ def test_a_process_that_is_forked_while_problems_are_prepared_can_use_what_that_
                 return super().make(number)
 
     problems = source()
-    pool = ProblemPool(Slow(problems.target, problems.parallelism, problems.rules, problems.weights), SIZE)
+    pool = ProblemPool(
+        Slow(problems.suites, problems.target, problems.parallelism, problems.rules, problems.weights), SIZE
+    )
     assert pool[0].problem.name == "random-train-v1/0"
     assert is_held.wait(60)
     child = os.fork()
@@ -232,7 +245,9 @@ def test_a_fork_waits_for_one_problem_and_not_for_the_whole_pool() -> None:
             return super().make(number)
 
     problems = source()
-    pool = ProblemPool(Slow(problems.target, problems.parallelism, problems.rules, problems.weights), 40)
+    pool = ProblemPool(
+        Slow(problems.suites, problems.target, problems.parallelism, problems.rules, problems.weights), 40
+    )
     assert pool[0].problem.name == "random-train-v1/0"
     child = os.fork()
     if child == 0:

@@ -125,9 +125,16 @@ def test_pipelines_may_be_an_array_of_names() -> None:
     assert [problem.name for problem in env.problems] == ["toy_blur", "hist"]
 
 
-@pytest.mark.parametrize("sources", [["random"], ["harris", "random"], ("random", scaled())])
-def test_generated_pipelines_are_no_element_of_a_sequence(sources: object) -> None:
-    with pytest.raises(InvalidParameter, match=r'use pipeline="random" alone, or names such as "random-train-v1/0"'):
+@pytest.mark.parametrize(
+    ("sources", "suite"),
+    [
+        (["harris", "random"], "random-train-v1"),
+        (("random-test-v2", scaled()), "random-test-v2"),
+        (np.array(["random-train-v2/3", "random-train-v2"]), "random-train-v2"),
+    ],
+)
+def test_a_suite_of_generated_pipelines_is_no_element_of_a_sequence_of_others(sources: object, suite: str) -> None:
+    with pytest.raises(InvalidParameter, match=f'{suite} stands for all .*suites alone, or names such as "{suite}/0"'):
         problem_of(pipeline=sources)
 
 

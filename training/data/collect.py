@@ -107,8 +107,8 @@ def _collect(settings: DataSettings, folder: Path, workers: Workers, on_pipeline
 
 def _stem(suite: str) -> str:
     """How names of files of the suite begin, before their number."""
-    version = suite.rpartition("-")[2]
-    return "plans-" if version == "v1" else f"plans-{version}-"
+    version = generated.version_of(suite)
+    return "plans-" if version == 1 else f"plans-v{version}-"
 
 
 def _check_places(folder: Path, suite: str, per_shard: int) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import gymnasium as gym
 
-from halidegym.envs.prepared_problems import RANDOM
 from halidegym.envs.registration import HALIDE_SCHEDULE, HALIDE_SCHEDULE_HARDWARE, HALIDE_SCHEDULE_REPLAY
 from halidegym.training.adapters.sb3 import ScheduleVecEnv
 from halidegym.training.episodes.settings import EpisodeSettings
@@ -28,7 +27,7 @@ def make_environments(settings: EpisodeSettings, group_size: int = 1) -> Schedul
         "autoreset_mode": "SameStep",
         "threads": min(settings.num_threads, settings.num_envs),
         "group_size": group_size,
-        "pipeline": RANDOM if settings.is_random else settings.pipelines,
+        "pipeline": settings.pipelines,
         "pool": settings.pool,
         "target": settings.target,
         "parallelism": settings.parallelism,

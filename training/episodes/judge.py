@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halidegym.agents.planners.beam import BeamSearch
+from halidegym.envs.pipelines import generated
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.sources import load_problem
 from halidegym.native._core import SearchExhausted, Space, UnsupportedPipeline
@@ -14,7 +15,6 @@ from halidegym.native.weights import resolve_weights
 from halidegym.training.episodes.settings import EpisodeSettings
 from halidegym.training.validation import roll_out_blind
 
-_SUITE = "random-validation-v1"
 # As the teacher of `halidegym train data` has them: of the beam, and of greedy search, above which a problem is left out.
 _BEAM_SIZE, _BEAM_EVALUATIONS, _GREEDY_EVALUATIONS = 32, 40_000, 12_000
 
@@ -39,7 +39,8 @@ class JudgedProblem:
 
 
 class Judge:
-    """Rolls policies out, on problems of the validation split or on the pipelines that they are for.
+    """Rolls policies out, on problems of the validation split, of the version that is learned from, or on the pipelines that
+    they are for.
 
     Args:
         settings: with `judging`.
@@ -51,7 +52,7 @@ class Judge:
     def __init__(self, settings: EpisodeSettings) -> None:
         assert settings.judging is not None
         self._judging = settings.judging
-        self._problems = tuple(_held_out(settings) if settings.is_random else _named(settings))
+        self._problems = tuple(_held_out(settings) if settings.suites else _named(settings))
 
     def figures(self, policy: Path) -> Mapping[str, float]:
         """Cost ratios of a policy's schedules, see `roll_out_blind`."""
@@ -66,12 +67,13 @@ def _named(settings: EpisodeSettings) -> Iterator[JudgedProblem]:
 
 
 def _held_out(settings: EpisodeSettings) -> Iterator[JudgedProblem]:
-    """The first problems of the validation split that are neither too large nor without a schedule."""
+    """The first problems of the validation splits that are neither too large nor without a schedule."""
     assert settings.judging is not None and settings.judging.problems is not None
+    suites = [generated.suite_of("validation", version=generated.version_of(suite)) for suite in settings.suites]
     left, number = settings.judging.problems, 0
     while left:
         try:
-            space = _space(f"{_SUITE}/{number}", settings)
+            space = _space(generated.name_in_turn(suites, number), settings)
             greedy = BeamSearch(beam_size=1).solve(space, evaluations=_GREEDY_EVALUATIONS)
             if greedy.ended_by != "budget":
                 yield JudgedProblem(space, greedy.cost, _beam_cost(space))

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pydantic
 
-from halidegym.envs.prepared_problems import RANDOM
+from halidegym.envs.prepared_problems import generated_suites
 from halidegym.training.imitation.settings import NetworkSettings
 from halidegym.training.settings import Settings, TrainingSettings
 from halidegym.training.splits import check_may_be_trained_on
@@ -32,7 +32,8 @@ class EpisodeSettings(TrainingSettings):
     """What a policy learns from, and what it is; besides `TrainingSettings`, whose threads step the environments, too.
 
     Attributes:
-        pipelines: registered names, for a policy of these alone; or "random" alone, for the generated ones to train on.
+        pipelines: registered names, for a policy of these alone; or suites of generated ones to train on, where "random" is
+            `random-train-v1`.
         pool: how many generated pipelines, each prepared once; None for all of them, prepared when they are drawn.
         target: Halide target string that schedules are made for.
         parallelism: number of cores that schedules are made for.
@@ -72,25 +73,23 @@ class EpisodeSettings(TrainingSettings):
     def _may_be_trained_on(cls, pipelines: list[str]) -> list[str]:
         if not pipelines:
             raise ValueError("there are none; give names, or random")
-        if pipelines != [RANDOM]:
-            for name in pipelines:
-                check_may_be_trained_on(name)
+        check_may_be_trained_on(pipelines)
         return pipelines
 
     @pydantic.model_validator(mode="after")
     def _belong_together(self) -> EpisodeSettings:
-        if self.pool is not None and not self.is_random:
-            raise ValueError(f"pool={self.pool} is for pipelines: [{RANDOM}]; leave it out")
+        if self.pool is not None and not self.suites:
+            raise ValueError(f"pool={self.pool} is for suites of generated pipelines; leave it out")
         if self.reward == "cost" and self.database is not None:
             raise ValueError(f"database={self.database!r} is for run times; leave it out, or give reward: measured")
         if self.reward != "cost" and self.database is None:
             raise ValueError(f"reward={self.reward} needs a database of run times; give its path")
         if self.start is not None and "network" in self.model_fields_set:
             raise ValueError(f"start={self.start!r} has a network already; leave network out")
-        if self.judging is not None and (self.judging.problems is not None) != self.is_random:
+        if self.judging is not None and (self.judging.problems is not None) != bool(self.suites):
             raise ValueError(
                 f"judging.problems={self.judging.problems}: give a number of problems of the validation split for "
-                f"pipelines: [{RANDOM}], and leave it out for others"
+                "suites of generated pipelines, and leave it out for others"
             )
         return self
 
@@ -100,9 +99,9 @@ class EpisodeSettings(TrainingSettings):
         return ""
 
     @property
-    def is_random(self) -> bool:
-        """Whether each episode has a generated pipeline."""
-        return self.pipelines == [RANDOM]
+    def suites(self) -> tuple[str, ...]:
+        """The suites of generated pipelines that episodes are drawn from; none where pipelines are named."""
+        return generated_suites(self.pipelines)
 
     @property
     def rollout_size(self) -> int:

@@ -11,9 +11,12 @@ from halidegym.envs.pipelines.generated.names import (
     SUITES,
     blueprint,
     is_name,
+    name_in_turn,
     name_of,
     split_of,
     suite_and_number,
+    suite_of,
+    version_of,
 )
 from halidegym.envs.pipelines.generated.sample import MAX_EDGES, MAX_LOOPS, MAX_NODES, MAX_STAGES, MIN_NODES
 
@@ -28,9 +31,12 @@ __all__ = [
     "blueprint",
     "build",
     "is_name",
+    "name_in_turn",
     "name_of",
     "split_of",
     "suite_and_number",
+    "suite_of",
+    "version_of",
 ]
 
 

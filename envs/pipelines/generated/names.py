@@ -6,6 +6,7 @@ its digest falls into the share of its split. So whatever two splits draw, it is
 
 import functools
 import re
+from collections.abc import Sequence
 
 from halidegym.envs.pipelines.generated.blueprint import Blueprint
 from halidegym.envs.pipelines.generated.draws import Draws
@@ -38,8 +39,22 @@ COUNT = 10**18
 _SHARES = {"train": range(8), "validation": range(8, 9), "test": range(9, 10)}
 _NAME = re.compile(rf"random-({'|'.join(_SHARES)})-v({'|'.join(map(str, _DISTRIBUTIONS))})/(0|[1-9][0-9]{{0,17}})")
 
-SUITES = {f"random-{split}-v{version}": split for version in _DISTRIBUTIONS for split in _SHARES}
+
+def suite_of(split: str, *, version: int = 1) -> str:
+    """The name of the suite that is a split of this version, "train", "validation" or "test"."""
+    return f"random-{split}-v{version}"
+
+
+_SUITES = {suite_of(split, version=version): (split, version) for version in _DISTRIBUTIONS for split in _SHARES}
+
+SUITES = {suite: split for suite, (split, _) in _SUITES.items()}
 """Names of the suites, and which split each of them is."""
+
+
+def version_of(suite: str) -> int:
+    """The version of the distribution that the suite of this name is drawn from."""
+    _, version = _SUITES[suite]
+    return version
 
 
 def split_of(name: str) -> str:
@@ -61,7 +76,13 @@ def is_name(text: object) -> bool:
 
 def name_of(split: str, number: int, *, version: int = 1) -> str:
     """The name of a pipeline of a split, "train", "validation" or "test"; numbers go from 0 to `COUNT` - 1."""
-    return f"random-{split}-v{version}/{number}"
+    return f"{suite_of(split, version=version)}/{number}"
+
+
+def name_in_turn(suites: Sequence[str], number: int) -> str:
+    """The name of one of the pipelines of these suites, which take turns: the first of each, the second of each, ..."""
+    number, turn = divmod(number, len(suites))
+    return f"{suites[turn]}/{number}"
 
 
 @functools.lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from halidegym.envs.pipelines.generated import name_of
+from halidegym.envs.pipelines.generated import SUITES
 from halidegym.evaluation.arguments.options import Integer
 from halidegym.evaluation.arguments.paths import OutputFolder
 from halidegym.evaluation.arguments.pipeline import check_name
@@ -44,9 +44,9 @@ from halidegym.evaluation.papers.mb2fbs import PAPER
               "draw together, one by lot for each schedule.")  # fmt: skip
 @click.option("--agent", "agents", multiple=True, help="Only agents whose name contains this; repeatable.")
 @click.option("--generated", type=Integer(0), default=0, show_default=True,
-              help="So many pipelines of random-validation-v1 (or of --split) instead of the papers'.")  # fmt: skip
-@click.option("--split", type=click.Choice(["validation", "test"]), default="validation", show_default=True,
-              help="That generated pipelines are taken from.")  # fmt: skip
+              help="So many generated pipelines instead of the papers'.")  # fmt: skip
+@click.option("--suite", type=click.Choice([suite for suite, split in SUITES.items() if split != "train"]),
+              default="random-validation-v1", show_default=True, help="Of the generated pipelines.")  # fmt: skip
 @click.option("--seeds", type=Integer(1), default=5, show_default=True, help="Runs of each agent.")
 @click.option("--output", type=OutputFolder(), required=True,
               help="Folder of the runs, which are not made again, and of the tables.")  # fmt: skip
@@ -55,7 +55,7 @@ def learned_command(
     policies: tuple[str, ...],
     agents: tuple[str, ...],
     generated: int,
-    split: str,
+    suite: str,
     seeds: int,
     output: Path,
 ) -> None:
@@ -69,7 +69,7 @@ def learned_command(
         raise click.UsageError("Give PIPELINEs or --generated, not both.")
     for pipeline in pipelines:
         check_name(pipeline)
-    chosen = pipelines or (tuple(name_of(split, i) for i in range(generated)) if generated else tuple(PAPER))
+    chosen = pipelines or (tuple(f"{suite}/{i}" for i in range(generated)) if generated else tuple(PAPER))
     fields = [searches(), *(learned(policy) for policy in policies)]
     if len(policies) > 1:
         fields.append(together(policies))

@@ -2,14 +2,16 @@
 
 import hashlib
 import json
+import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs import pipelines
@@ -185,8 +187,31 @@ def test_500_are_valid(version: int, number: int, stopwatch: Stopwatch) -> None:
     check_runs(generated.name_of("train", number, version=version), stopwatch, compare=number % 25 == 0)
 
 
-def make_random(**options: Any) -> gym.Env[Any, Any]:
-    return gym.make("HalideSchedule-v0", pipeline="random", target=TARGET, parallelism=16, max_decisions=64, **options)
+def test_suites_take_turns() -> None:
+    suites = ["random-train-v2", "random-train-v1"]
+    named = [generated.name_in_turn(suites, number) for number in range(3)]
+    assert named == ["random-train-v2/0", "random-train-v1/0", "random-train-v2/1"]
+    assert generated.is_name(generated.name_in_turn(suites, 2 * generated.COUNT - 1))
+    assert not generated.is_name(generated.name_in_turn(suites, 2 * generated.COUNT))
+
+
+def test_a_suite_is_a_split_of_a_version() -> None:
+    for suite, split in generated.SUITES.items():
+        assert generated.suite_of(split, version=generated.version_of(suite)) == suite
+
+
+def make_random(pipeline: object = "random", **options: Any) -> gym.Env[Any, Any]:
+    setting = {"target": TARGET, "parallelism": 16, "max_decisions": 64}
+    return gym.make("HalideSchedule-v0", pipeline=pipeline, **setting, **options)
+
+
+def drawn(env: gym.Env[Any, Any], episodes: int = 6) -> list[str]:
+    """The names of the pipelines of episodes with seeds from 0 on."""
+    names = []
+    for seed in range(episodes):
+        env.reset(seed=seed)
+        names.append(env.unwrapped.problem.name)
+    return names
 
 
 def test_an_environment_draws_a_generated_pipeline_per_episode() -> None:
@@ -215,3 +240,25 @@ def test_a_cloned_state_brings_its_generated_pipeline_back() -> None:
     restored, _ = env.restore_state(state)
     assert env.problem.name == name
     assert all(np.array_equal(observation[key], restored[key]) for key in observation)
+
+
+def test_random_is_the_first_version_of_the_train_split() -> None:
+    assert drawn(make_random()) == drawn(make_random("random-train-v1")) == drawn(make_random(["random"]))
+
+
+@pytest.mark.parametrize("suite", generated.SUITES)
+def test_an_environment_draws_from_the_suite_that_it_is_given(suite: str) -> None:
+    names = drawn(make_random(suite))
+    assert {name.partition("/")[0] for name in names} == {suite}
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_an_environment_draws_from_several_suites(kind: Callable[[list[str]], object]) -> None:
+    suites = ["random-train-v1", "random-train-v2"]
+    env = make_random(kind(suites))
+    names = drawn(env)
+    assert {name.partition("/")[0] for name in names} == set(suites)
+    assert drawn(make_random(kind([*suites, "random"]))) == names
+    assert drawn(gym.make(EnvSpec.from_json(env.spec.to_json()))) == names
+    assert drawn(pickle.loads(pickle.dumps(env))) == names
