@@ -149,11 +149,11 @@ class HalideSchedule(Specified, Rewarded, gym.Env[Observation, np.int64]):
 
     A pipeline can be given as a registered name, a `halide.Func` or `halide.Pipeline`, a function that returns one, a
     generator, the path of an `.hlpipe` file, or a `SchedulingProblem`. A suite of generated pipelines, such as
-    `"random-train-v2"` to train on or `"random-test-v2"` to report results on, generates another one for each episode, as does
-    `"random"`, which is `"random-train-v1"`; with several suites, each is as likely as the others. Observations have room for
-    the largest of all (36 stages, 48 edges, 7 loops), and neither estimates nor options are taken. Building them takes most
-    of the time; with `pool=1000`, the first 1000 are drawn from alone, each is prepared once, also in the background, and
-    kept in memory (0.2 MB each) and in the user's cache directory.
+    `"random-train-v2"` to train on or `"random-test-v2"` to report results on, generates another one for each episode, as
+    does `"random"`, which is `"random-train-v1"`; of several suites, each is as likely as the others. Observations have room
+    for the largest of all (36 stages, 48 edges, 7 loops), and neither estimates nor options are taken. Building them takes
+    most of the time; with `pool=1000`, the first 1000 are drawn from alone, each is prepared once, also in the background,
+    and kept in memory (0.2 MB each) and in the user's cache directory.
 
     ```python
     import gymnasium as gym, halidegym

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.keys import schedule_key
@@ -12,6 +13,8 @@ from halidegym.envs.schedules.schedule import Schedule
 from halidegym.native._core import Space, State
 
 _REPETITIONS = 100
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,7 @@ def proposal_of(kind: str, space: Space, actions: Sequence[int]) -> Proposal:
     return Proposal(kind, tuple(actions), state)
 
 
-def in_turn(*streams: Iterable[Proposal]) -> Iterator[Proposal]:
+def in_turn(*streams: Iterable[T]) -> Iterator[T]:
     """Yield one of each stream after another; a stream that ends drops out."""
     iterators = [iter(stream) for stream in streams]
     while iterators:

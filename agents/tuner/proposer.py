@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, in_turn, neighbours, proposal_of
 from halidegym.agents.proposals.descents import CARELESSNESS
 from halidegym.agents.tuner import moves
 from halidegym.agents.tuner.retraining import LEAST_TRIALS, retrained, with_weights
 from halidegym.agents.tuner.styles import styled_descent
-from halidegym.agents.tuner.trials import Trials
+from halidegym.agents.tuner.trials import Attempts, Trials
 from halidegym.native._core import SearchExhausted, Space
 
 _SEEDS = 2**31
@@ -39,19 +39,19 @@ class Proposer:
         self._guides = dict(self._spaces)  # the same spaces, by the model that proposals go by
         self._fresh = self._descents()
 
-    def first(self, trials: Trials, count: int) -> list[Proposal]:
+    def first(self, trials: Trials, count: int, has_time: Callable[[], bool] = lambda: True) -> list[Proposal]:
         """Schedules to begin with: what searches find for other numbers of cores, and descents of all kinds."""
         winners = [
             itertools.islice(beam_winners(space, widths=(32, 1), max_evaluations=_BEAM_EVALUATIONS), 2)
             for space in self._spaces.values()
         ]
-        return self._new(trials, itertools.chain(in_turn(*winners), self._fresh), count)
+        return self._new(trials, itertools.chain(in_turn(*winners), self._fresh), count, has_time)
 
-    def more(self, trials: Trials, count: int) -> list[Proposal]:
+    def more(self, trials: Trials, count: int, has_time: Callable[[], bool] = lambda: True) -> list[Proposal]:
         """Different schedules that have not been measured, most of them made of the fastest so far."""
         if self._retrain and len(trials.done) >= LEAST_TRIALS:
             self._learn(trials)
-        return self._new(trials, self._offspring(trials), count)
+        return self._new(trials, self._offspring(trials), count, has_time)
 
     def _learn(self, trials: Trials) -> None:
         weights = retrained(next(iter(self._spaces.values())).weights, trials.done, self._seed)
@@ -61,33 +61,33 @@ class Proposer:
         ]
         self._fresh = itertools.chain(in_turn(*(itertools.islice(found, 2) for found in winners)), self._descents())
 
-    def _new(self, trials: Trials, proposals: Iterator[Proposal], count: int) -> list[Proposal]:
-        return trials.new_of(map(self._by_known_costs, proposals), count, _ATTEMPTS)
+    def _new(self, trials: Trials, attempts: Attempts, count: int, has_time: Callable[[], bool]) -> list[Proposal]:
+        return trials.new_of(map(self._by_known_costs, attempts), count, _ATTEMPTS, has_time)
 
-    def _offspring(self, trials: Trials) -> Iterator[Proposal]:
-        while True:
-            with contextlib.suppress(SearchExhausted, StopIteration):
-                yield self._offspring_of(trials)
+    def _offspring(self, trials: Trials) -> Attempts:
+        return self._drawn(lambda: self._offspring_of(trials))
 
-    def _offspring_of(self, trials: Trials) -> Proposal:
+    def _offspring_of(self, trials: Trials) -> Proposal | None:
         way = self._rng.choices(list(_WAYS), list(_WAYS.values()))[0]
         if way == "fresh" or trials.best is None:
-            return next(self._fresh)
+            return next(self._fresh, None)
         parent = trials.parent(self._rng)
         if way == "crossing":
             return moves.crossing(parent, trials.parent(self._rng), self._rng)
         if way == "neighbour":
-            return next(neighbours(parent, self._rng.randrange(_SEEDS)))
+            return next(neighbours(parent, self._rng.randrange(_SEEDS)), None)
         cores = self._rng.choice(list(self._guides)) if way == "elsewhere" else parent.parallelism
         return moves.variation(parent, self._guides.get(cores, parent.state.space), self._rng)
 
-    def _by_known_costs(self, proposal: Proposal) -> Proposal:
+    def _by_known_costs(self, proposal: Proposal | None) -> Proposal | None:
         """The same schedule in the space whose costs plans state."""
+        if proposal is None:
+            return None
         space = self._spaces.get(proposal.parallelism, proposal.state.space)
         is_there = proposal.state.space.weights == space.weights
         return proposal if is_there else proposal_of(proposal.kind, space, proposal.actions)
 
-    def _descents(self) -> Iterator[Proposal]:
+    def _descents(self) -> Attempts:
         """Every other one is careless and for the problem's own cores, as nothing else is as hard to beat.
 
         One of 32 of these was five times as fast on max_filter as all that the other kinds came to
@@ -97,17 +97,20 @@ class Proposer:
         careless = careless_descents(own, self._rng.randrange(_SEEDS))
         return in_turn(careless, in_turn(self._ruled(own), *(self._descents_in(other) for other in others)))
 
-    def _descents_in(self, space: Space) -> Iterator[Proposal]:
+    def _descents_in(self, space: Space) -> Attempts:
         return in_turn(careless_descents(space, self._rng.randrange(_SEEDS)), self._ruled(space))
 
-    def _ruled(self, space: Space) -> Iterator[Proposal]:
+    def _ruled(self, space: Space) -> Attempts:
         return in_turn(
             self._drawn(lambda: styled_descent(space, self._rng)),
             self._drawn(lambda: moves.bold_descent(space, self._rng.choice(CARELESSNESS), self._rng)),
         )
 
     @staticmethod
-    def _drawn(draw: Callable[[], Proposal]) -> Iterator[Proposal]:
+    def _drawn(draw: Callable[[], Proposal | None]) -> Attempts:
+        """Draw without end; dead ends are attempts, too, or where there are hardly any others nothing would ever come."""
         while True:
+            proposal = None
             with contextlib.suppress(SearchExhausted):
-                yield draw()
+                proposal = draw()
+            yield proposal

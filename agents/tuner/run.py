@@ -6,7 +6,7 @@ import contextlib
 import math
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,12 +32,12 @@ _PATIENCE = 2.0  # ... unless this many times what the baseline takes is longer,
 
 
 class Source(Protocol):
-    """Where schedules come from, such as a `Proposer`: different ones that have not been measured."""
+    """Where schedules come from, such as a `Proposer`: different ones that have not been measured, while there is time."""
 
-    def first(self, trials: Trials, count: int) -> list[Proposal]:
+    def first(self, trials: Trials, count: int, has_time: Callable[[], bool]) -> list[Proposal]:
         """Schedules to begin with."""
 
-    def more(self, trials: Trials, count: int) -> list[Proposal]:
+    def more(self, trials: Trials, count: int, has_time: Callable[[], bool]) -> list[Proposal]:
         """Schedules to choose a batch from; empty if there are none any more."""
 
 
@@ -110,7 +110,7 @@ class Run:
         try:
             self._begin_with_baseline()
             rng, sizes = np.random.default_rng(seed), self._sizes
-            waiting = source.first(self.trials, sizes.first)
+            waiting = source.first(self.trials, sizes.first, self._has_time)
             while (room := self._room()) > 0:
                 begin = time.perf_counter()
                 if not waiting and not (waiting := self._chosen(source, rng)):
@@ -156,6 +156,9 @@ class Run:
         if self._left() < self._longest_batch:
             return 0
         return room
+
+    def _has_time(self) -> bool:
+        return self._left() > 0
 
     def _left(self) -> float:
         """Seconds until the last comparison begins."""
@@ -207,7 +210,7 @@ class Run:
         return [trial for trial in self.trials.done if trial.proposal is not self._baseline]
 
     def _chosen(self, source: Source, rng: np.random.Generator) -> list[Proposal]:
-        proposals = source.more(self.trials, self._sizes.proposals)
+        proposals = source.more(self.trials, self._sizes.proposals, self._has_time)
         return self.trials.choose(proposals, self._sizes.batch, rng)
 
     def _measure(self, batch: Sequence[Proposal]) -> None:

@@ -6,8 +6,9 @@ import functools
 import itertools
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 from halidegym.agents.proposals import Proposal
 from halidegym.agents.tuner.surrogate import predict
 from halidegym.envs.timing.measurements import Comparison
+
+Attempts: TypeAlias = Iterator[Proposal | None]
+"""Schedules, and None for each attempt to find one that came to nothing."""
 
 _LEARN_FROM = 12  # measurements on
 _PARENTS = 0.1  # a parent that takes so much longer than the fastest is a third as likely
@@ -116,20 +120,22 @@ class Trials:
         """How many times as fast as the baseline the fastest one is taken to be; 1 before anything ran."""
         return math.exp(-min(map(self._measured.log_times.__getitem__, self._measured.ran), default=0.0))
 
-    def new_of(self, proposals: Iterator[Proposal], count: int, attempts: int) -> list[Proposal]:
+    def new_of(
+        self, proposals: Attempts, count: int, attempts: int, has_time: Callable[[], bool] = lambda: True
+    ) -> list[Proposal]:
         """Take different schedules off a stream, none of which was added or skipped.
 
         Args:
             proposals: the stream.
             count: how many to find.
             attempts: to make for each of them, as small problems run out of schedules.
+            has_time: whether to go on after an attempt.
         """
         found: dict[str, Proposal] = {}
         for proposal in itertools.islice(proposals, attempts * count):
-            schedule = proposal.state.dump()
-            if schedule not in self._known:
+            if proposal is not None and (schedule := proposal.state.dump()) not in self._known:
                 found.setdefault(schedule, proposal)
-            if len(found) == count:
+            if len(found) == count or not has_time():
                 break
         return list(found.values())
 

@@ -1,0 +1,88 @@
+"""What a tuning run considers measuring, where hardly anything can be drawn, and where drawing takes long."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import pipelines_for_tests
+from halidegym.agents import Autotune
+from halidegym.agents.proposals import Proposal, careless_descents
+from halidegym.agents.tuner import moves, proposer
+from halidegym.agents.tuner.proposer import Proposer
+from halidegym.agents.tuner.trials import Trials
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
+from halidegym.native._core import SearchExhausted, Space
+from oracle.builder_problem import SSE_AVX2
+from timers_for_tests import MadeUpTimes
+
+
+@pytest.fixture(scope="module")
+def blur() -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines_for_tests.blur, target=SSE_AVX2, parallelism=2)
+
+
+@pytest.fixture
+def descents(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Space], Proposal]], None]:
+    """Puts a way to draw schedules in the place of all descents."""
+
+    def put(draw: Callable[[Space], Proposal]) -> None:
+        def endless(space: Space, _seed: int) -> Iterator[Proposal]:
+            while True:
+                try:
+                    yield draw(space)
+                except SearchExhausted:
+                    return
+
+        monkeypatch.setattr(proposer, "careless_descents", endless)
+        monkeypatch.setattr(proposer, "styled_descent", lambda space, _rng: draw(space))
+        monkeypatch.setattr(moves, "bold_descent", lambda space, _rate, _rng: draw(space))
+
+    return put
+
+
+def dead_end(_space: Space) -> Proposal:
+    raise SearchExhausted("There is no decision left")
+
+
+def test_where_all_descents_end_in_dead_ends_what_beams_find_is_proposed(
+    blur: SchedulingProblem, descents: Callable[[Any], None]
+) -> None:
+    descents(dead_end)
+    trials, source = Trials(), Proposer([Rules().space(blur)], 0)
+    assert {proposal.kind for proposal in source.first(trials, 24)} == {"beam", "greedy"}
+    assert source.more(trials, 8) == []
+
+
+def test_dead_ends_do_not_keep_the_other_descents_from_being_proposed(
+    blur: SchedulingProblem, descents: Callable[[Any], None]
+) -> None:
+    good = {cores: careless_descents(Rules().space(blur.with_parallelism(cores))) for cores in (2, 4)}
+    attempts = itertools.count()
+
+    def mostly_dead(space: Space) -> Proposal:
+        return dead_end(space) if next(attempts) % 4 else next(good[space.problem.parallelism])
+
+    descents(mostly_dead)
+    proposed = Proposer([Rules().space(blur.with_parallelism(cores)) for cores in (2, 4)], 0).first(Trials(), 24)
+    assert 8 <= len(proposed) <= 24
+    assert len({proposal.state.dump() for proposal in proposed}) == len(proposed)
+
+
+def test_drawing_ends_with_the_seconds(blur: SchedulingProblem, descents: Callable[[Any], None]) -> None:
+    good = {cores: careless_descents(Rules().space(blur.with_parallelism(cores))) for cores in (2, 4)}
+
+    def slow(space: Space) -> Proposal:
+        time.sleep(0.1)
+        return next(good[space.problem.parallelism])
+
+    descents(slow)
+    begin = time.perf_counter()
+    plan = Autotune(parallelisms=(2, 4), first=600).plan(blur, seconds=1, timer=MadeUpTimes(lambda _schedule: 1e-3))
+    assert time.perf_counter() - begin < 10
+    assert plan.ended_by == "budget"
