@@ -1,0 +1,88 @@
+"""How a tuning run spends its seconds, and what it says when it is ended early."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import pipelines_for_tests
+from halidegym.agents import Autotune, BeamSearch
+from halidegym.agents.tuner.plan import TunedPlan
+from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.timing.measurements import Comparison, Timing
+from oracle.builder_problem import SSE_AVX2
+from timers_for_tests import MadeUpTimes
+
+SMALL = Autotune(batch=4, first=4, proposals=4, finalists=3, parallelisms=(2,))
+
+
+@pytest.fixture(scope="module")
+def blur() -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines_for_tests.blur, target=SSE_AVX2, parallelism=2)
+
+
+class Slow(MadeUpTimes):
+    """A timer that takes its time, and says that running schedules took some.
+
+    Attributes:
+        begun: when each comparison began, in seconds since the timer was made.
+    """
+
+    def __init__(self, takes_s: float, run_s: float = 0.0) -> None:
+        super().__init__(lambda schedule: 1e-3 * (1 + schedule.cpp().count(".split(")))
+        self._takes_s, self._run_s = takes_s, run_s
+        self._made = time.perf_counter()
+        self.begun: list[float] = []
+
+    def time(self, problem: SchedulingProblem, schedule: Any, *, cost: float | None = None) -> Timing:
+        return replace(super().time(problem, schedule, cost=cost), run_s=self._run_s)
+
+    def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
+        self.begun.append(time.perf_counter() - self._made)
+        time.sleep(self._takes_s)
+        return super().compare(problem, a, b, costs=costs)
+
+
+def tune(problem: SchedulingProblem, timer: MadeUpTimes, **budget: Any) -> TunedPlan:
+    plan = SMALL.plan(problem, timer=timer, **budget)
+    assert isinstance(plan, TunedPlan)
+    return plan
+
+
+def test_no_batch_is_begun_that_would_not_end_in_time(blur: SchedulingProblem) -> None:
+    """Two batches of 0.8 s fit into 90 % of 2.5 s, and three do not."""
+    assert tune(blur, Slow(0.2), seconds=2.5).measurements in (4, 8)
+
+
+def test_the_last_comparison_has_the_time_for_as_many_turns_as_an_interval_needs(blur: SchedulingProblem) -> None:
+    """A third of the seconds and more, where schedules run for long, and a tenth where they do not."""
+    long, short = Slow(0.02, run_s=1.0), Slow(0.02, run_s=0.0)
+    measured = tune(blur, long, seconds=3.0).measurements
+    assert measured is not None and long.begun[measured] < 3.0 * 0.65 + 0.4
+    assert measured > SMALL.first, "which leaves two thirds to measure in"
+    measured = tune(blur, short, seconds=3.0).measurements
+    assert measured is not None and short.begun[measured] > 3.0 * 0.65 + 0.4
+
+
+def test_a_run_that_is_ended_early_says_how_long_its_fastest_takes(blur: SchedulingProblem) -> None:
+    """By the latest time of the baseline, with which it took turns: the machine became half as fast after the first."""
+    adams2019 = BeamSearch().plan(blur).schedule.cpp()
+
+    class Interrupted(MadeUpTimes):
+        slowdown = 1.0
+
+        def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
+            if len(self.asked) == 8:
+                raise KeyboardInterrupt
+            self.slowdown = 2.0
+            return super().compare(problem, a, b, costs=costs)
+
+    timer = Interrupted(lambda schedule: timer.slowdown * (4.0 if schedule.cpp() == adams2019 else 1.0))
+    plan = tune(blur, timer, measurements=16)
+    assert plan.ended_by == "interrupt"
+    assert (plan.baseline_time, plan.run_time, plan.speedup) == pytest.approx((8.0, 2.0, 4.0))
+    assert not math.isnan(plan.finalists[0].low)
