@@ -113,7 +113,10 @@ class Run:
             waiting = source.first(self.trials, sizes.first, self._has_time)
             while (room := self._room()) > 0:
                 begin = time.perf_counter()
-                if not waiting and not (waiting := self._chosen(source, rng)):
+                waiting = waiting or self._chosen(source, rng)
+                if not self._has_time():
+                    break
+                if not waiting:
                     self.ended_by = "finished"  # there is nothing else to measure
                     break
                 batch, waiting = waiting[: min(room, sizes.batch)], waiting[sizes.batch :]

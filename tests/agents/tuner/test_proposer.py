@@ -74,15 +74,22 @@ def test_dead_ends_do_not_keep_the_other_descents_from_being_proposed(
     assert len({proposal.state.dump() for proposal in proposed}) == len(proposed)
 
 
-def test_drawing_ends_with_the_seconds(blur: SchedulingProblem, descents: Callable[[Any], None]) -> None:
+@pytest.mark.parametrize("sizes", [{"first": 600}, {"first": 2, "proposals": 600}])
+@pytest.mark.parametrize("kind", ["good", "dead ends"])
+def test_drawing_ends_with_the_seconds(
+    kind: str, sizes: dict[str, int], blur: SchedulingProblem, descents: Callable[[Any], None]
+) -> None:
+    """And what there is no time to compile any more is not measured, as it would be said to have failed."""
     good = {cores: careless_descents(Rules().space(blur.with_parallelism(cores))) for cores in (2, 4)}
 
     def slow(space: Space) -> Proposal:
         time.sleep(0.1)
-        return next(good[space.problem.parallelism])
+        return next(good[space.problem.parallelism]) if kind == "good" else dead_end(space)
 
     descents(slow)
     begin = time.perf_counter()
-    plan = Autotune(parallelisms=(2, 4), first=600).plan(blur, seconds=1, timer=MadeUpTimes(lambda _schedule: 1e-3))
+    timer = MadeUpTimes(lambda _schedule: 1e-3)
+    plan = Autotune(parallelisms=(2, 4), **sizes).plan(blur, seconds=1, timer=timer)
     assert time.perf_counter() - begin < 10
     assert plan.ended_by == "budget"
+    assert plan.measurements is not None and plan.measurements <= min(2, sizes["first"])
