@@ -130,7 +130,7 @@ class HalideSchedule(Specified, Rewarded, gym.Env[Observation, np.int64]):
 
     | Argument | Default | Meaning |
     |---|---|---|
-    | `pipeline` | `"harris"` | a name out of `pipelines.names()`, or as below; or a sequence; or `"random"`, or a suite |
+    | `pipeline` | `"harris"` | a name out of `pipelines.names()`, of a suite, or as below; or a sequence; or `"random"` |
     | `target` | this machine | Halide target string; of a `SchedulingProblem`, its own |
     | `parallelism` | usable cores | number of cores to schedule for, or those of a `SchedulingProblem` |
     | `estimates` | none | of the pipeline's parameters and outputs, see `SchedulingProblem.from_pipeline` |
@@ -148,12 +148,13 @@ class HalideSchedule(Specified, Rewarded, gym.Env[Observation, np.int64]):
     | `render_mode` | none | `"ansi"`: the loop nest as text; `"rgb_array"`: a picture of it (needs Pillow) |
 
     A pipeline can be given as a registered name, a `halide.Func` or `halide.Pipeline`, a function that returns one, a
-    generator, the path of an `.hlpipe` file, or a `SchedulingProblem`. A suite of generated pipelines, such as
-    `"random-train-v2"` to train on or `"random-test-v2"` to report results on, generates another one for each episode, as
-    does `"random"`, which is `"random-train-v1"`; of several suites, each is as likely as the others. Observations have room
-    for the largest of all (36 stages, 48 edges, 7 loops), and neither estimates nor options are taken. Building them takes
-    most of the time; with `pool=1000`, the first 1000 are drawn from alone, each is prepared once, also in the background,
-    and kept in memory (0.2 MB each) and in the user's cache directory.
+    generator, the path of an `.hlpipe` file, or a `SchedulingProblem`. A suite such as `"papers-v1"` stands for its
+    pipelines. One of generated pipelines, such as `"random-train-v2"` to train on or `"random-test-v2"` to report results
+    on, generates another one for each episode, as does `"random"`, which is `"random-train-v1"`; of several of these
+    suites, each is as likely as the others. Observations have room for the largest of all (36 stages, 48 edges, 7 loops),
+    and neither estimates nor options are taken. Building them takes most of the time; with `pool=1000`, the first 1000 are
+    drawn from alone, each is prepared once, also in the background, and kept in memory (0.2 MB each) and in the user's
+    cache directory.
 
     ```python
     import gymnasium as gym, halidegym

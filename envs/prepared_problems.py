@@ -51,8 +51,8 @@ def generated_suites(pipeline: ProblemSource | Sequence[ProblemSource]) -> tuple
     suites = [_SUITES[source] for source in given if isinstance(source, str) and source in _SUITES]
     if suites and len(suites) < len(given):
         raise _core.InvalidParameter(
-            f"pipeline={shown(pipeline)}: {suites[0]} stands for all pipelines of a suite, and not for one of a sequence; "
-            f'give suites alone, or names such as "{suites[0]}/0" beside others'
+            f"pipeline={shown(pipeline)}: {suites[0]} stands for generated pipelines without end, and not for some of a "
+            f'sequence; give suites of these alone, or names such as "{suites[0]}/0" beside others'
         )
     return tuple(dict.fromkeys(suites))
 

@@ -125,7 +125,7 @@ def load_problems(
     estimates: Mapping[str, Estimate] | None = None,
     pipeline_options: Mapping[str, Any] | None = None,
 ) -> tuple[SchedulingProblem, ...]:
-    """The problems of one source or of a sequence of them; see `load_problem`.
+    """The problems of one source or of a sequence of them, where a suite stands for its pipelines; see `load_problem`.
 
     Raises:
         InvalidParameter: the sequence is empty; and whatever `load_problem` raises.
@@ -144,7 +144,8 @@ def load_problems(
             estimates=estimates,
             pipeline_options=pipeline_options,
         )
-        for source in sources
+        for given in sources
+        for source in (pipelines.members(given) if isinstance(given, str) else [given])
     )
 
 

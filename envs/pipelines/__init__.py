@@ -12,7 +12,7 @@ that is built twice gives the same graph twice.
 """
 
 from halidegym.envs.pipelines.benchmarks import resnet_50
-from halidegym.envs.pipelines.registry import build, entry, is_name, names, suites
+from halidegym.envs.pipelines.registry import build, entry, is_name, members, names, suites
 from halidegym.envs.pipelines.suite import Entry, Suite
 
-__all__ = ["Entry", "Suite", "build", "entry", "is_name", "names", "resnet_50", "suites"]
+__all__ = ["Entry", "Suite", "build", "entry", "is_name", "members", "names", "resnet_50", "suites"]

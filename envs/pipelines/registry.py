@@ -57,6 +57,11 @@ def names(suite: str | None = None) -> list[str]:
     return [entry.name for entry in _SUITES[suite].entries]
 
 
+def members(name: str) -> list[str]:
+    """The names of a suite, as `names` lists them; a name that is none of a suite stands for itself."""
+    return names(name) if name in _SUITES else [name]
+
+
 def is_name(text: str) -> bool:
     """Whether `build` knows the name."""
     return text in _ENTRIES or generated.is_name(text)

@@ -154,9 +154,7 @@ class Contest(Settings):
     @pydantic.field_validator("pipelines")
     @classmethod
     def _are_pipelines(cls, names: list[str]) -> list[str]:
-        suites = {suite.name for suite in pipelines.suites()}
-        chosen = [each for name in names for each in (pipelines.names(name) if name in suites else [name])]
-        return _check_unique(chosen)
+        return _check_unique([each for name in names for each in pipelines.members(name)])
 
     @pydantic.field_validator("seeds")
     @classmethod

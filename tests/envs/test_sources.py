@@ -120,6 +120,13 @@ def test_unknown_options_are_refused_with_those_there_are() -> None:
         problem_of(pipeline=scaled, pipeline_options={"columns": 3}, estimates=ESTIMATES)
 
 
+def test_a_suite_stands_for_its_pipelines() -> None:
+    env = gym.make("HalideSchedule-v0", pipeline="toy-v1", **SETTING).unwrapped
+    assert [problem.name for problem in env.problems] == pipelines.names("toy-v1")
+    env = gym.make("HalideSchedule-v0", pipeline=["hist", "toy-v1"], **SETTING).unwrapped
+    assert [problem.name for problem in env.problems] == ["hist", *pipelines.names("toy-v1")]
+
+
 def test_pipelines_may_be_an_array_of_names() -> None:
     env = gym.make("HalideSchedule-v0", pipeline=np.array(["toy_blur", "hist"]), **SETTING).unwrapped
     assert [problem.name for problem in env.problems] == ["toy_blur", "hist"]
@@ -134,7 +141,7 @@ def test_pipelines_may_be_an_array_of_names() -> None:
     ],
 )
 def test_a_suite_of_generated_pipelines_is_no_element_of_a_sequence_of_others(sources: object, suite: str) -> None:
-    with pytest.raises(InvalidParameter, match=f'{suite} stands for all .*suites alone, or names such as "{suite}/0"'):
+    with pytest.raises(InvalidParameter, match=f'{suite} stands for .*alone, or names such as "{suite}/0"'):
         problem_of(pipeline=sources)
 
 

@@ -11,8 +11,11 @@ import pytest
 
 import pipelines_for_tests
 from halidegym.agents import Autotune, BeamSearch
+from halidegym.agents.proposals import Proposal, careless_descents
 from halidegym.agents.tuner.plan import TunedPlan
+from halidegym.agents.tuner.racing import screen
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.rules import Rules
 from halidegym.envs.timing.measurements import Comparison, Timing
 from oracle.builder_problem import SSE_AVX2
 from timers_for_tests import MadeUpTimes
@@ -86,3 +89,20 @@ def test_a_run_that_is_ended_early_says_how_long_its_fastest_takes(blur: Schedul
     assert plan.ended_by == "interrupt"
     assert (plan.baseline_time, plan.run_time, plan.speedup) == pytest.approx((8.0, 2.0, 4.0))
     assert not math.isnan(plan.finalists[0].low)
+
+
+def test_costs_for_other_numbers_of_cores_are_not_told_as_the_problems(blur: SchedulingProblem) -> None:
+    """A replay would take them for estimates of the run time."""
+    costs: list[float | None] = []
+
+    class Told(MadeUpTimes):
+        def compare(self, problem: SchedulingProblem, a: Any, b: Any, **how: Any) -> Comparison:
+            costs.append(how["costs"][0])
+            return super().compare(problem, a, b)
+
+    def drawn(cores: int) -> Proposal:
+        return next(careless_descents(Rules().space(blur.with_parallelism(cores))))
+
+    own, other = drawn(2), drawn(8)
+    screen(Told(lambda _schedule: 1.0), blur, [own, other], BeamSearch().plan(blur).schedule, math.inf)
+    assert costs == [own.cost, None]

@@ -31,7 +31,7 @@ def test_shipped_settings_are_right(name: str) -> None:
             {"pipelines": ["random", "random-validation-v1"]},
             "random-validation-v1 is held out.*give random-train-v1 or",
         ),
-        ({"pipelines": ["random", "harris"]}, "random-train-v1 stands for all pipelines of a suite"),
+        ({"pipelines": ["random", "harris"]}, "random-train-v1 stands for generated pipelines without end"),
         ({"pipelines": ["papers-v1"]}, "no pipeline 'papers-v1'; give random-train-v1 or random-train-v2, or names"),
         ({"pool": 10}, "pool=10 is for suites of generated pipelines"),
         ({"num_envs": 6, "group_size": 4}, "group_size=4 does not divide num_envs=6"),
