@@ -84,6 +84,20 @@ def test_forms(problem: SchedulingProblem) -> None:
     assert (reward, info["measured_speedup"], timer.asked) == (4.0, 4.0, ["time", "compare"])
 
 
+def test_the_baseline_is_timed_once_a_problem(problem: SchedulingProblem) -> None:
+    timer = FixedTimer()
+    env = HardwareTimingReward(gym.make("HalideSchedule-v0", pipeline=problem), timer=timer)
+    for seed in range(3):
+        episode(env, seed)
+    assert timer.asked == ["time", *["compare"] * 3]
+
+
+def test_a_timer_that_knows_no_ratio_gives_the_penalty(problem: SchedulingProblem) -> None:
+    env = gym.make("HalideSchedule-v0", pipeline=problem)
+    reward, _ = episode(HardwareTimingReward(env, "speedup", timer=FixedTimer(ratio=math.nan)))
+    assert reward == pytest.approx(DEAD_END_SPEEDUP)
+
+
 def test_the_timer_is_closed_with_the_environment(problem: SchedulingProblem) -> None:
     timer = FixedTimer()
     HardwareTimingReward(gym.make("HalideSchedule-v0", pipeline=problem), timer=timer).close()

@@ -215,7 +215,7 @@ def test_what_is_on_record_is_not_measured_again(database: TimingDatabase, probl
     assert len(database) == 3
     latest = RecordingTimer(database, QUICK, remeasure=True, stopwatch=timer.stopwatch).time(problem, schedule)
     assert latest != timing
-    assert len(database) == 4
+    assert [record.key.machine for record in database.records()] == [this_machine().fingerprint] * 4
     replay = Replay(database, settings=QUICK)
     assert replay.time(problem, schedule) == latest
     assert replay.compare(problem, schedule, None) == comparison
@@ -293,8 +293,9 @@ def test_replay_of_what_is_not_on_record(database: TimingDatabase, problem: Sche
     assert replay.time(problem, schedule, cost=1.5).median_s == 1.5e-3
     assert replay.time(problem, schedule, cost=1.5).is_estimate
     assert replay.compare(problem, schedule, None, costs=(1.5, 3.0)).ratio == 2.0
-    with pytest.raises(Unrecorded, match="no cost to estimate it by"):
-        replay.time(problem, schedule)
+    for unusable in (None, math.inf, math.nan):
+        with pytest.raises(Unrecorded, match="no cost to estimate it by"):
+            replay.time(problem, schedule, cost=unusable)
     with pytest.raises(_core.InvalidParameter, match="missing"):
         Replay(database, missing="guess")  # type: ignore[arg-type]
 
