@@ -55,6 +55,28 @@ def test_equal_to_the_librarys_own_vector() -> None:
         assert [list(info) for info in ours.reset_infos] == [list(info) for info in theirs.reset_infos]
 
 
+def test_seeds_are_for_one_reset() -> None:
+    envs = make(8, pipeline="toy-v1")
+    drawn = []
+    for seed in (3, None, 3):
+        if seed is not None:
+            envs.seed(seed)
+        envs.reset()
+        drawn.append([problem.name for problem in envs.get_attr("problem")])
+    assert drawn[0] == drawn[2] != drawn[1]
+
+
+def test_reset_infos_are_those_of_the_episodes_that_go_on() -> None:
+    envs = make(pipeline=["toy_blur", "toy_diamond"])
+    envs.reset()
+    for _ in range(20):
+        _, _, ends, _ = envs.step(np.zeros(COUNT, int))
+        masks = envs.env_method("action_masks")
+        for index in np.flatnonzero(ends):
+            assert envs.reset_infos[index]["num_legal_decisions"] >= masks[index].sum()
+            assert np.array_equal(envs.reset_infos[index]["action_mask"], masks[index])
+
+
 @pytest.mark.skipif(version.parse(gym.__version__) < version.parse("1.4"), reason="Gymnasium counts otherwise")
 def test_statistics_of_episodes_are_those_of_the_librarys_own_monitor() -> None:
     native = make().envs
