@@ -46,7 +46,7 @@ def generated_suites(pipeline: ProblemSource | Sequence[ProblemSource]) -> tuple
         InvalidParameter: suites and others are in one sequence.
     """
     given = (pipeline,) if isinstance(pipeline, str) else pipeline
-    if not isinstance(given, Sequence | np.ndarray):
+    if not isinstance(given, Sequence):
         return ()
     suites = [_SUITES[source] for source in given if isinstance(source, str) and source in _SUITES]
     if suites and len(suites) < len(given):
@@ -82,6 +82,8 @@ def load_prepared_problems(
     """
     model = resolve_weights(weights)
     check_at_least(1, INT32_MAX, pool=pool)
+    if isinstance(pipeline, np.ndarray):
+        pipeline = pipeline.tolist()
     if suites := generated_suites(pipeline):
         if estimates or pipeline_options:
             raise _core.InvalidParameter(

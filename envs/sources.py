@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import halide as hl
-import numpy as np
 
 from halidegym.envs import pipelines
 from halidegym.envs.problems.halide_generators import generated_pipeline, is_generator
@@ -130,8 +129,6 @@ def load_problems(
     Raises:
         InvalidParameter: the sequence is empty; and whatever `load_problem` raises.
     """
-    if isinstance(sources, np.ndarray):
-        sources = sources.tolist()
     if isinstance(sources, str | bytes) or not isinstance(sources, Sequence):
         sources = (sources,)
     if not sources:

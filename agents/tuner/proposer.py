@@ -39,19 +39,19 @@ class Proposer:
         self._guides = dict(self._spaces)  # the same spaces, by the model that proposals go by
         self._fresh = self._descents()
 
-    def first(self, trials: Trials, count: int, has_time: Callable[[], bool] = lambda: True) -> list[Proposal]:
+    def first(self, trials: Trials, count: int) -> list[Proposal]:
         """Schedules to begin with: what searches find for other numbers of cores, and descents of all kinds."""
         winners = [
             itertools.islice(beam_winners(space, widths=(32, 1), max_evaluations=_BEAM_EVALUATIONS), 2)
             for space in self._spaces.values()
         ]
-        return self._new(trials, itertools.chain(in_turn(*winners), self._fresh), count, has_time)
+        return self._new(trials, itertools.chain(in_turn(*winners), self._fresh), count)
 
-    def more(self, trials: Trials, count: int, has_time: Callable[[], bool] = lambda: True) -> list[Proposal]:
+    def more(self, trials: Trials, count: int) -> list[Proposal]:
         """Different schedules that have not been measured, most of them made of the fastest so far."""
         if self._retrain and len(trials.done) >= LEAST_TRIALS:
             self._learn(trials)
-        return self._new(trials, self._offspring(trials), count, has_time)
+        return self._new(trials, self._offspring(trials), count)
 
     def _learn(self, trials: Trials) -> None:
         weights = retrained(next(iter(self._spaces.values())).weights, trials.done, self._seed)
@@ -61,8 +61,8 @@ class Proposer:
         ]
         self._fresh = itertools.chain(in_turn(*(itertools.islice(found, 2) for found in winners)), self._descents())
 
-    def _new(self, trials: Trials, attempts: Attempts, count: int, has_time: Callable[[], bool]) -> list[Proposal]:
-        return trials.new_of(map(self._by_known_costs, attempts), count, _ATTEMPTS, has_time)
+    def _new(self, trials: Trials, attempts: Attempts, count: int) -> list[Proposal]:
+        return trials.new_of(map(self._by_known_costs, attempts), count, _ATTEMPTS)
 
     def _offspring(self, trials: Trials) -> Attempts:
         return self._drawn(lambda: self._offspring_of(trials))

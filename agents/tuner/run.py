@@ -6,7 +6,7 @@ import contextlib
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,12 +32,12 @@ _PATIENCE = 2.0  # ... unless this many times what the baseline takes is longer,
 
 
 class Source(Protocol):
-    """Where schedules come from, such as a `Proposer`: different ones that have not been measured, while there is time."""
+    """Where schedules come from, such as a `Proposer`: different ones that have not been measured."""
 
-    def first(self, trials: Trials, count: int, has_time: Callable[[], bool]) -> list[Proposal]:
+    def first(self, trials: Trials, count: int) -> list[Proposal]:
         """Schedules to begin with."""
 
-    def more(self, trials: Trials, count: int, has_time: Callable[[], bool]) -> list[Proposal]:
+    def more(self, trials: Trials, count: int) -> list[Proposal]:
         """Schedules to choose a batch from; empty if there are none any more."""
 
 
@@ -92,7 +92,7 @@ class Run:
         timer: Timer,
         progress: TuningProgress | None,
     ) -> None:
-        self.trials = Trials()
+        self.trials = Trials(self._has_time)
         self.curve: list[TuningStep] = []
         self.ended_by: EndedBy = "budget"
         self.search_seconds = 0.0
@@ -110,7 +110,7 @@ class Run:
         try:
             self._begin_with_baseline()
             rng, sizes = np.random.default_rng(seed), self._sizes
-            waiting = source.first(self.trials, sizes.first, self._has_time)
+            waiting = source.first(self.trials, sizes.first)
             while (room := self._room()) > 0:
                 begin = time.perf_counter()
                 waiting = waiting or self._chosen(source, rng)
@@ -213,7 +213,7 @@ class Run:
         return [trial for trial in self.trials.done if trial.proposal is not self._baseline]
 
     def _chosen(self, source: Source, rng: np.random.Generator) -> list[Proposal]:
-        proposals = source.more(self.trials, self._sizes.proposals, self._has_time)
+        proposals = source.more(self.trials, self._sizes.proposals)
         return self.trials.choose(proposals, self._sizes.batch, rng)
 
     def _measure(self, batch: Sequence[Proposal]) -> None:

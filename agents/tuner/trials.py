@@ -94,9 +94,13 @@ class Trials:
 
     Few turns on a machine that does other things as well leave much to luck, so what is measured is smoothed: the fastest
     are those that a model of all run times, which knows how similar the schedules are, takes for the fastest.
+
+    Args:
+        has_time: whether to go on looking for schedules to measure.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, has_time: Callable[[], bool] = lambda: True) -> None:
+        self._has_time = has_time
         self._known: set[str] = set()
         self._measured = _Measured()
 
@@ -120,22 +124,19 @@ class Trials:
         """How many times as fast as the baseline the fastest one is taken to be; 1 before anything ran."""
         return math.exp(-min(map(self._measured.log_times.__getitem__, self._measured.ran), default=0.0))
 
-    def new_of(
-        self, proposals: Attempts, count: int, attempts: int, has_time: Callable[[], bool] = lambda: True
-    ) -> list[Proposal]:
-        """Take different schedules off a stream, none of which was added or skipped.
+    def new_of(self, proposals: Attempts, count: int, attempts: int) -> list[Proposal]:
+        """Take different schedules off a stream, none of which was added or skipped, while there is time.
 
         Args:
             proposals: the stream.
             count: how many to find.
             attempts: to make for each of them, as small problems run out of schedules.
-            has_time: whether to go on after an attempt.
         """
         found: dict[str, Proposal] = {}
         for proposal in itertools.islice(proposals, attempts * count):
             if proposal is not None and (schedule := proposal.state.dump()) not in self._known:
                 found.setdefault(schedule, proposal)
-            if len(found) == count or not has_time():
+            if len(found) == count or not self._has_time():
                 break
         return list(found.values())
 

@@ -36,9 +36,9 @@ class Endless:
     def __init__(self, proposals: Iterator[Proposal]) -> None:
         self._proposals = proposals
 
-    def first(self, trials: Trials, count: int, has_time: Callable[[], bool] = lambda: True) -> list[Proposal]:
-        """Return the next ones, up to `count`, while there is time."""
-        return trials.new_of(self._proposals, count, _ATTEMPTS, has_time)
+    def first(self, trials: Trials, count: int) -> list[Proposal]:
+        """Return the next ones, up to `count`."""
+        return trials.new_of(self._proposals, count, _ATTEMPTS)
 
     more = first
 
