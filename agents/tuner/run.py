@@ -101,7 +101,7 @@ class Run:
         self._timer, self._progress = timer, progress
         self._baseline = baseline
         self._base: ScheduleLike = Schedule.from_state(problem, baseline.state)
-        self._longest_batch = 0.0
+        self._most_s = 0.0  # for each schedule of a batch
         self._baseline_compile_s = 0.0
         self._num_lost = 0  # whose measurement tells nothing
 
@@ -119,10 +119,10 @@ class Run:
                 if not waiting:
                     self.ended_by = "finished"  # there is nothing else to measure
                     break
-                batch, waiting = waiting[: min(room, sizes.batch)], waiting[sizes.batch :]
+                batch, waiting = waiting[:room], waiting[room:]
                 self.search_seconds += time.perf_counter() - begin
                 self._measure(batch)
-                self._longest_batch = max(self._longest_batch, time.perf_counter() - begin)
+                self._most_s = max(self._most_s, (time.perf_counter() - begin) / len(batch))
         except KeyboardInterrupt:
             self.ended_by = "interrupt"
 
@@ -156,8 +156,11 @@ class Run:
         room = self._sizes.batch
         if self._budget.measurements is not None:
             room = min(room, self._budget.measurements - self.measured)
-        if self._left() < self._longest_batch:
+        left = self._left()
+        if left <= 0:
             return 0
+        if left < room * self._most_s:  # there is time for a smaller batch
+            room = int(left / self._most_s)
         return room
 
     def _has_time(self) -> bool:

@@ -54,11 +54,9 @@ class _Measured:
 
     Attributes:
         done: the trials in order.
-        latest: how many of them the last batch has.
     """
 
     done: tuple[Trial, ...] = ()
-    latest: int = 0
 
     @functools.cached_property
     def features(self) -> NDArray[np.float64]:
@@ -76,7 +74,7 @@ class _Measured:
         """Of each, without the noise."""
         if not self.can_teach:
             return self.raw_log_times
-        return predict(self.features, self.raw_log_times, self.features[-self.latest :]).known
+        return predict(self.features, self.raw_log_times, self.features[:0]).known
 
     @functools.cached_property
     def ran(self) -> tuple[int, ...]:
@@ -147,7 +145,7 @@ class Trials:
     def add(self, proposals: Sequence[Proposal], comparisons: Sequence[Comparison]) -> None:
         """Record measurements."""
         trials = itertools.starmap(Trial, zip(proposals, comparisons, strict=True))
-        self._measured = _Measured((*self.done, *trials), len(proposals))
+        self._measured = _Measured((*self.done, *trials))
         for proposal in proposals:
             self.skip(proposal)
 

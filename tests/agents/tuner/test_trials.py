@@ -57,6 +57,16 @@ def test_luck_does_not_make_a_slow_schedule_the_fastest(proposals: list[Proposal
     assert proposals[slow] not in [trial.proposal for trial in trials.fastest(3)]
 
 
+def test_what_is_known_does_not_depend_on_the_batches_it_came_in(proposals: list[Proposal]) -> None:
+    """So that a run that ended with small ones repeats itself with large ones."""
+    speeds = [1 + 0.1 * (number * 7 % 20) for number in range(20)]
+    at_once, bit_by_bit = measured(proposals[:20], speeds), Trials()
+    for first, last in itertools.pairwise([0, 8, 13, 20]):
+        bit_by_bit.add(proposals[first:last], [compared(speed) for speed in speeds[first:last]])
+    assert bit_by_bit.best_speed == at_once.best_speed
+    assert [trial.proposal for trial in bit_by_bit.fastest(20)] == [trial.proposal for trial in at_once.fastest(20)]
+
+
 def test_parents_are_fast(proposals: list[Proposal]) -> None:
     trials = measured(proposals[:4], [1.0, 0.0, 3.0, 2.9])
     drawn = [trials.parent(random.Random(seed)) for seed in range(200)]
