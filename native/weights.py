@@ -69,15 +69,19 @@ def load_weights(path: str | Path) -> Weights:
         raise FormatError(f"Cannot read cost model weights from {path}: {error.strerror}. Check the path.") from error
 
 
-def check_weights(weights: object) -> None:
-    """Check what is to be weights, or None for the built-in ones, without reading a file.
+def check_weights(weights: object, name: str = "weights") -> None:
+    """Check what is to be weights, or None for those that an argument stands for by default, without reading a file.
+
+    Args:
+        weights: what was given.
+        name: of the parameter.
 
     Raises:
         InvalidParameter: it is neither weights nor a path.
     """
     if weights is not None and not isinstance(weights, Weights | str | os.PathLike):
         raise InvalidParameter(
-            f"weights={weights!r} is a {type(weights).__name__}; give Weights or the path of a .weights file"
+            f"{name}={weights!r} is a {type(weights).__name__}; give Weights or the path of a .weights file"
         )
 
 

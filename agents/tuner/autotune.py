@@ -13,6 +13,7 @@ from pathlib import Path
 from halidegym.agents.agent import Agent
 from halidegym.agents.budget import Budget
 from halidegym.agents.interrupts import interruptible
+from halidegym.agents.learned.cost_models.example import example_weights
 from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.progress import OnProgress
@@ -54,8 +55,10 @@ class Autotune(Agent):
         first: how many to measure before the fastest are varied.
         proposals: how many to choose each batch from; as many as `batch` to measure all.
         finalists: how many take part in the last comparison.
-        retrain: whether proposals go by a cost model that is fine-tuned on this pipeline's run times before each batch;
-            needs torch.
+        guide: weights of a second cost model, or the path of a ``.weights`` file. Searches propose by either in turn, and of
+            all that is proposed this one tells beforehand what may be fast. None for `example_weights`, which were learned
+            from run times; the same as `weights` for no other.
+        retrain: whether the guide is fine-tuned on this pipeline's run times before each batch; needs torch.
         parallelisms: numbers of cores to schedule for; None for that of the problem, twice and eight times as many. All run
             on the problem's threads.
         subtiling, memory_limit, max_recompute: the rules of the search space; see `Rules`.
@@ -67,6 +70,7 @@ class Autotune(Agent):
     first: int = 24
     proposals: int = 64
     finalists: int = 4
+    guide: Weights | str | Path | None = None
     retrain: bool = False
     parallelisms: tuple[int, ...] | None = None
     subtiling: bool = Rules.subtiling
@@ -88,10 +92,12 @@ class Autotune(Agent):
         check_given(bool, retrain=self.retrain)
         _ = self.rules  # refuses what they cannot be
         check_weights(self.weights)
+        check_weights(self.guide, "guide")
 
     def check_files(self) -> None:
         """See `Agent.check_files`."""
         resolve_weights(self.weights)
+        self._guide()
 
     def search(
         self,
@@ -110,18 +116,17 @@ class Autotune(Agent):
         if budget.evaluations is not None or budget.expansions is not None:
             raise InvalidParameter("Autotune is limited by seconds and measurements, not by evaluations or expansions")
         begin, cpu_begin = time.perf_counter(), time.process_time()
-        weights, rules = resolve_weights(self.weights), self.rules
+        weights, guide, rules = resolve_weights(self.weights), self._guide(), self.rules
         settings = {cores: problem.with_parallelism(cores) for cores in self.cores(problem)}
         found = self._baseline(problem, budget, seed, on_progress)
         baseline = proposal_of("adams2019", rules.space(problem, weights), found.actions)
-        proposer = Proposer(
-            [rules.space(setting, weights) for setting in settings.values()], seed, retrain=self.retrain
-        )
+        spaces = [rules.space(setting, weights) for setting in settings.values()]
+        proposer = Proposer(spaces, seed, guide=guide, retrain=self.retrain)
         progress = on_progress if isinstance(on_progress, TuningProgress) else None
         sizes = Sizes(self.batch, self.first, self.proposals, self.finalists)
         with ExitStack() as ending:
             with tuning_timer() if timer is None else nullcontext(timer) as clock:
-                run = Run(problem, baseline, sizes, self._budget(budget), begin, clock, progress)
+                run = Run(problem, baseline, sizes, self._budget(budget), begin, clock, progress, guide)
                 if found.ended_by == "interrupt":
                     run.ended_by = "interrupt"
                 else:
@@ -170,6 +175,9 @@ class Autotune(Agent):
     def rules(self) -> Rules:
         """Of the search space."""
         return Rules(self.subtiling, self.memory_limit, self.max_recompute)
+
+    def _guide(self) -> Weights:
+        return example_weights() if self.guide is None else resolve_weights(self.guide)
 
     def _budget(self, budget: Budget) -> Budget:
         if budget.seconds is None and budget.measurements is None:

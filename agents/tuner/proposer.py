@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, in_turn, neighbours, proposal_of
 from halidegym.agents.proposals.descents import CARELESSNESS
@@ -13,7 +13,7 @@ from halidegym.agents.tuner import moves
 from halidegym.agents.tuner.retraining import LEAST_TRIALS, retrained, with_weights
 from halidegym.agents.tuner.styles import styled_descent
 from halidegym.agents.tuner.trials import Attempts, Trials
-from halidegym.native._core import SearchExhausted, Space
+from halidegym.native._core import SearchExhausted, Space, Weights
 
 _SEEDS = 2**31
 _ATTEMPTS = 4  # for each proposal wanted
@@ -24,26 +24,31 @@ _WAYS = {"variation": 0.4, "neighbour": 0.2, "crossing": 0.15, "elsewhere": 0.1,
 
 
 class Proposer:
-    """Draws schedules for some numbers of cores.
+    """Draws schedules for some numbers of cores, by the costs of two models in turn.
 
     Args:
         spaces: one for each number of cores, that of the problem first.
         seed: of the random numbers.
-        retrain: whether to fine-tune the cost model that proposals go by on what was measured so far.
+        guide: weights of the second cost model; those of the spaces for none.
+        retrain: whether to fine-tune the guide on what was measured so far.
     """
 
-    def __init__(self, spaces: Sequence[Space], seed: int, *, retrain: bool = False) -> None:
+    def __init__(self, spaces: Sequence[Space], seed: int, *, guide: Weights, retrain: bool = False) -> None:
         self._spaces = {space.problem.parallelism: space for space in spaces}
-        self._seed, self._retrain = seed, retrain
+        self._seed, self._guide, self._retrain = seed, guide, retrain
         self._rng = random.Random(seed)
-        self._guides = dict(self._spaces)  # the same spaces, by the model that proposals go by
+        self._models = [self._spaces]  # the same spaces by each model
+        if any(space.weights != guide for space in spaces):
+            self._models.append(self._guided_by(guide))
+        self._turns = itertools.count()
         self._fresh = self._descents()
 
     def first(self, trials: Trials, count: int) -> list[Proposal]:
         """Schedules to begin with: what searches find for other numbers of cores, and descents of all kinds."""
         winners = [
             itertools.islice(beam_winners(space, widths=(32, 1), max_evaluations=_BEAM_EVALUATIONS), 2)
-            for space in self._spaces.values()
+            for model in self._models
+            for space in model.values()
         ]
         return self._new(trials, itertools.chain(in_turn(*winners), self._fresh), count)
 
@@ -54,12 +59,13 @@ class Proposer:
         return self._new(trials, self._offspring(trials), count)
 
     def _learn(self, trials: Trials) -> None:
-        weights = retrained(next(iter(self._spaces.values())).weights, trials.done, self._seed)
-        self._guides = {cores: with_weights(space, weights) for cores, space in self._spaces.items()}
-        winners = [
-            beam_winners(guide, widths=(8,), max_evaluations=_BEAM_EVALUATIONS) for guide in self._guides.values()
-        ]
+        guided = self._guided_by(retrained(self._guide, trials.done, self._seed))
+        self._models[-1] = guided
+        winners = [beam_winners(space, widths=(8,), max_evaluations=_BEAM_EVALUATIONS) for space in guided.values()]
         self._fresh = itertools.chain(in_turn(*(itertools.islice(found, 2) for found in winners)), self._descents())
+
+    def _guided_by(self, weights: Weights) -> dict[int, Space]:
+        return {cores: with_weights(space, weights) for cores, space in self._spaces.items()}
 
     def _new(self, trials: Trials, attempts: Attempts, count: int) -> list[Proposal]:
         return trials.new_of(map(self._by_known_costs, attempts), count, _ATTEMPTS)
@@ -76,8 +82,9 @@ class Proposer:
             return moves.crossing(parent, trials.parent(self._rng), self._rng)
         if way == "neighbour":
             return next(neighbours(parent, self._rng.randrange(_SEEDS)), None)
-        cores = self._rng.choice(list(self._guides)) if way == "elsewhere" else parent.parallelism
-        return moves.variation(parent, self._guides.get(cores, parent.state.space), self._rng)
+        cores = self._rng.choice(list(self._spaces)) if way == "elsewhere" else parent.parallelism
+        model = self._models[next(self._turns) % len(self._models)]
+        return moves.variation(parent, model.get(cores, parent.state.space), self._rng)
 
     def _by_known_costs(self, proposal: Proposal | None) -> Proposal | None:
         """The same schedule in the space whose costs plans state."""
@@ -88,12 +95,15 @@ class Proposer:
         return proposal if is_there else proposal_of(proposal.kind, space, proposal.actions)
 
     def _descents(self) -> Attempts:
+        return in_turn(*map(self._descents_by, self._models))
+
+    def _descents_by(self, model: Mapping[int, Space]) -> Attempts:
         """Every other one is careless and for the problem's own cores, as nothing else is as hard to beat.
 
         One of 32 of these was five times as fast on max_filter as all that the other kinds came to
         (docs/reproductions/tuning.md).
         """
-        own, *others = self._guides.values()
+        own, *others = model.values()
         careless = careless_descents(own, self._rng.randrange(_SEEDS))
         return in_turn(careless, in_turn(self._ruled(own), *(self._descents_in(other) for other in others)))
 

@@ -25,6 +25,7 @@ from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.measurements import Comparison
 from halidegym.envs.timing.timers import Timer
 from halidegym.envs.timing.turns import MIN_ROUNDS
+from halidegym.native._core import Weights
 
 _LEAST_OF_FINAL, _MOST_OF_FINAL = 0.1, 0.35  # of the seconds
 _COMPILING = 0.1  # of the seconds, likewise, for a batch, ...
@@ -73,6 +74,8 @@ class Run:
         budget: of seconds and measurements.
         begin: when the seconds began to count, on the clock of `time.perf_counter`.
         timer: where run times come from.
+        progress: where to show it.
+        guide: weights of the cost model that tells beforehand which schedules are fast.
 
     Attributes:
         trials: what was measured.
@@ -91,8 +94,9 @@ class Run:
         begin: float,
         timer: Timer,
         progress: TuningProgress | None,
+        guide: Weights,
     ) -> None:
-        self.trials = Trials(self._has_time)
+        self.trials = Trials(self._has_time, guide)
         self.curve: list[TuningStep] = []
         self.ended_by: EndedBy = "budget"
         self.search_seconds = 0.0

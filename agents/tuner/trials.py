@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halidegym.agents.proposals import Proposal
+from halidegym.agents.tuner.features import Features
 from halidegym.agents.tuner.surrogate import predict
 from halidegym.envs.timing.measurements import Comparison
+from halidegym.native._core import Weights
+from halidegym.native.weights import resolve_weights
 
 Attempts: TypeAlias = Iterator[Proposal | None]
 """Schedules, and None for each attempt to find one that came to nothing."""
@@ -32,10 +35,12 @@ class Trial:
     Attributes:
         proposal: the schedule.
         comparison: with the baseline.
+        read: what the surrogate reads of a schedule.
     """
 
     proposal: Proposal
     comparison: Comparison
+    read: Features
 
     @property
     def speed(self) -> float:
@@ -44,8 +49,8 @@ class Trial:
 
     @functools.cached_property
     def features(self) -> NDArray[np.float64]:
-        """See `features`."""
-        return features(self.proposal)
+        """What the surrogate reads of this one."""
+        return self.read(self.proposal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +100,12 @@ class Trials:
 
     Args:
         has_time: whether to go on looking for schedules to measure.
+        guide: weights of the cost model that tells beforehand which schedules are fast; None for the pretrained ones.
     """
 
-    def __init__(self, has_time: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, has_time: Callable[[], bool] = lambda: True, guide: Weights | None = None) -> None:
         self._has_time = has_time
+        self._read = Features(resolve_weights(guide))
         self._known: set[str] = set()
         self._measured = _Measured()
 
@@ -144,7 +151,7 @@ class Trials:
 
     def add(self, proposals: Sequence[Proposal], comparisons: Sequence[Comparison]) -> None:
         """Record measurements."""
-        trials = itertools.starmap(Trial, zip(proposals, comparisons, strict=True))
+        trials = (Trial(*measured, self._read) for measured in zip(proposals, comparisons, strict=True))
         self._measured = _Measured((*self.done, *trials))
         for proposal in proposals:
             self.skip(proposal)
@@ -169,18 +176,9 @@ class Trials:
         measured = self._measured
         if not measured.can_teach or len(proposals) <= count:
             return list(proposals[:count])
-        unknown = np.array([features(proposal) for proposal in proposals])
+        unknown = np.array([self._read(proposal) for proposal in proposals])
         chosen: list[int] = []
         for sample in predict(measured.features, measured.raw_log_times, unknown).draws(count, rng):
             sample[chosen] = math.inf
             chosen.append(int(np.argmin(sample)))
         return [proposals[index] for index in chosen]
-
-
-def features(proposal: Proposal) -> NDArray[np.float64]:
-    """What the surrogate reads of a schedule, the log cost last: costs for several numbers of cores differ by these."""
-    stages, rows = proposal.state.features()
-    table = np.zeros((proposal.state.space.problem.num_stages, rows.shape[1]))
-    table[stages] = np.log1p(np.maximum(rows, 0))
-    cores = proposal.parallelism
-    return np.concatenate([table.ravel(), [math.log(cores), math.log(max(proposal.cost, 1e-9) * cores)]])

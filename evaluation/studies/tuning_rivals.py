@@ -78,7 +78,7 @@ def fastest_of(
     has_baseline = rival == "recipe"
     baseline = next(proposals) if has_baseline else proposal_of("adams2019", space, BeamSearch().plan(problem).actions)
     sizes = Sizes(agent.batch, agent.batch, agent.batch, agent.finalists)
-    run = Run(problem, baseline, sizes, budget, begin, timer, None)
+    run = Run(problem, baseline, sizes, budget, begin, timer, None, space.weights)
     run.measure(Endless(proposals), seed)
     found = [entry.proposal for entry in run.ranking() if has_baseline or entry.proposal is not baseline]
     return Schedule.from_state(problem, (found or [baseline])[0].state), run.measured + has_baseline

@@ -18,10 +18,10 @@ import pytest
 import pipelines_for_tests
 from halidegym.agents import Autotune, BeamSearch
 from halidegym.agents.proposals import careless_descents, proposal_of
-from halidegym.agents.tuner import autotune, trials
+from halidegym.agents.tuner import autotune
+from halidegym.agents.tuner.features import Features
 from halidegym.agents.tuner.plan import ADAMS2019, TRUSTED, TunedPlan
 from halidegym.agents.tuner.racing import tuning_timer
-from halidegym.agents.tuner.trials import features
 from halidegym.envs.problems.fingerprint import fingerprint
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
@@ -293,14 +293,15 @@ def test_ctrl_c_while_batches_are_digested_loses_none_of_them(
     blur: SchedulingProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     digested: list[Any] = []
+    features = Features.__call__
 
-    def interrupted(proposal: Any) -> Any:
+    def interrupted(self: Features, proposal: Any) -> Any:
         digested.append(proposal)
         if len(digested) == 6:  # of the first batches, once there are enough of them to learn from
             raise KeyboardInterrupt
-        return features(proposal)
+        return features(self, proposal)
 
-    monkeypatch.setattr(trials, "features", interrupted)
+    monkeypatch.setattr(Features, "__call__", interrupted)
     plan = tune(blur, MadeUpTimes(by_splits))
     assert (plan.ended_by, plan.measurements) == ("interrupt", 3 * SMALL.batch)
     assert plan.finalists[0].schedule == plan.schedule
@@ -366,6 +367,7 @@ def test_what_was_recorded_is_repeated_bit_for_bit(blur: SchedulingProblem, tmp_
         (lambda: Autotune(parallelisms=(0,)), "parallelisms"),
         (lambda: Autotune(memory_limit=-1), "memory_limit"),
         (lambda: Autotune(retrain=1), "retrain"),  # type: ignore[arg-type]
+        (lambda: Autotune(guide=1), "guide=1 is a int; give Weights or the path"),  # type: ignore[arg-type]
     ],
 )
 def test_absurd_parameters_are_refused(make: Callable[[], Autotune], words: str) -> None:

@@ -11,13 +11,14 @@ import pytest
 
 import pipelines_for_tests
 from halidegym.agents import Autotune
-from halidegym.agents.proposals import Proposal, careless_descents
+from halidegym.agents.learned.cost_models.example import example_weights
+from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, proposal_of
 from halidegym.agents.tuner import moves, proposer
 from halidegym.agents.tuner.proposer import Proposer
 from halidegym.agents.tuner.trials import Trials
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
-from halidegym.native._core import SearchExhausted, Space
+from halidegym.native._core import SearchExhausted, Space, Weights
 from oracle.builder_problem import SSE_AVX2
 from timers_for_tests import MadeUpTimes
 
@@ -54,7 +55,7 @@ def test_where_all_descents_end_in_dead_ends_what_beams_find_is_proposed(
     blur: SchedulingProblem, descents: Callable[[Any], None]
 ) -> None:
     descents(dead_end)
-    trials, source = Trials(), Proposer([Rules().space(blur)], 0)
+    trials, source = Trials(), Proposer([Rules().space(blur)], 0, guide=example_weights())
     assert {proposal.kind for proposal in source.first(trials, 24)} == {"beam", "greedy"}
     assert source.more(trials, 8) == []
 
@@ -69,9 +70,31 @@ def test_dead_ends_do_not_keep_the_other_descents_from_being_proposed(
         return dead_end(space) if next(attempts) % 4 else next(good[space.problem.parallelism])
 
     descents(mostly_dead)
-    proposed = Proposer([Rules().space(blur.with_parallelism(cores)) for cores in (2, 4)], 0).first(Trials(), 24)
+    spaces = [Rules().space(blur.with_parallelism(cores)) for cores in (2, 4)]
+    proposed = Proposer(spaces, 0, guide=example_weights()).first(Trials(), 24)
     assert 8 <= len(proposed) <= 24
     assert len({proposal.state.dump() for proposal in proposed}) == len(proposed)
+
+
+def test_beams_and_descents_go_by_either_model(blur: SchedulingProblem, descents: Callable[[Any], None]) -> None:
+    space, guide = Rules().space(blur), example_weights()
+    asked: set[Weights] = set()
+
+    def noting(in_space: Space) -> Proposal:
+        asked.add(in_space.weights)
+        return next(careless_descents(in_space, len(asked)))
+
+    descents(noting)
+    favourites = [next(beam_winners(each, widths=(32,))) for each in (space, Rules().space(blur, guide))]
+    assert favourites[0].state.dump() != favourites[1].state.dump()
+    for second, models in ((space.weights, 1), (guide, 2)):
+        asked.clear()
+        first = Proposer([space], 0, guide=second).first(Trials(), 12)
+        found = {proposal.state.dump(): proposal.cost for proposal in first if proposal.kind == "beam"}
+        assert len(found) == len(asked) == models
+        for favourite in favourites[:models]:
+            known = proposal_of("again", space, favourite.actions)
+            assert found[favourite.state.dump()] == known.cost, "of the model that plans name"
 
 
 @pytest.mark.parametrize("sizes", [{"first": 600}, {"first": 2, "proposals": 600}])

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import pipelines_for_tests
-from halidegym.agents.proposals import Proposal, careless_descents
+from halidegym.agents.learned.cost_models.example import example_weights
+from halidegym.agents.proposals import Proposal, careless_descents, proposal_of
 from halidegym.agents.tuner.trials import Trials
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
@@ -19,9 +20,13 @@ from oracle.builder_problem import SSE_AVX2
 
 
 @pytest.fixture(scope="module")
-def proposals() -> list[Proposal]:
+def problem() -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines_for_tests.stencil3, target=SSE_AVX2, parallelism=2)
+
+
+@pytest.fixture(scope="module")
+def proposals(problem: SchedulingProblem) -> list[Proposal]:
     """Different ones."""
-    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.stencil3, target=SSE_AVX2, parallelism=2)
     return Trials().new_of(iter(careless_descents(Rules().space(problem), 1)), 60, attempts=20)
 
 
@@ -65,6 +70,22 @@ def test_what_is_known_does_not_depend_on_the_batches_it_came_in(proposals: list
         bit_by_bit.add(proposals[first:last], [compared(speed) for speed in speeds[first:last]])
     assert bit_by_bit.best_speed == at_once.best_speed
     assert [trial.proposal for trial in bit_by_bit.fastest(20)] == [trial.proposal for trial in at_once.fastest(20)]
+
+
+def test_what_the_guide_knows_to_be_fast_is_chosen(problem: SchedulingProblem, proposals: list[Proposal]) -> None:
+    """Run times are its costs here, of which twenty have been measured."""
+    guide = example_weights()
+    space = Rules().space(problem, guide)
+    costs = np.array([proposal_of("again", space, proposal.actions).cost for proposal in proposals])
+    speeds = list(costs.min() / costs)
+
+    def mean_rank(trials: Trials) -> float:
+        trials.add(proposals[:20], [compared(speed) for speed in speeds[:20]])
+        order = np.argsort(np.argsort(costs[20:]))
+        draws = [trials.choose(proposals[20:], 6, np.random.default_rng(seed)) for seed in range(10)]
+        return float(np.mean([order[proposals[20:].index(chosen)] for chosen in itertools.chain(*draws)]))
+
+    assert mean_rank(Trials(guide=guide)) < mean_rank(Trials())
 
 
 def test_parents_are_fast(proposals: list[Proposal]) -> None:
