@@ -105,7 +105,7 @@ class Run:
         self._timer, self._progress = timer, progress
         self._baseline = baseline
         self._base: ScheduleLike = Schedule.from_state(problem, baseline.state)
-        self._most_s = 0.0  # for each schedule of a batch
+        self._most_s = 0.0  # for each schedule, in the slowest batch
         self._baseline_compile_s = 0.0
         self._num_lost = 0  # whose measurement tells nothing
 

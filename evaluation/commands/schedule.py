@@ -99,6 +99,7 @@ _TAKERS = {
     "policy": _GUIDED,
     "shortlist": _GUIDED,
     "evaluations": _OTHERS,
+    "guide": ("autotune",),
     "measurements": ("autotune",),
     "database": ("autotune",),
 }
@@ -135,6 +136,12 @@ _TAKERS = {
     "--weights",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A .weights file for the cost model, such as one of `halidegym train cost-model`.  [default: the shipped weights]",
+)
+@click.option(
+    "--guide",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A .weights file for a second cost model, of --agent autotune, such as one that learned from run times on this "
+    "machine.  [default: the example weights]",
 )
 @click.option(
     "--max-recompute",
@@ -215,7 +222,7 @@ def schedule(
     target: str,
     parallelism: int | None,
     details: Details,
-    **parameters: int | str | tuple[str, ...] | None,
+    **parameters: int | str | Path | tuple[str, ...] | None,
 ) -> None:
     """Find a schedule for a PIPELINE and print it.
 
@@ -340,7 +347,7 @@ def _check_takers(name: str, **parameters: object) -> None:
             raise click.UsageError(f"--agent {name} has no --{parameter}; leave it out, or search by --agent {takers}.")
 
 
-def _agent(name: str, top: int, **parameters: int | str | tuple[str, ...] | None) -> NativeSearch | Autotune:
+def _agent(name: str, top: int, **parameters: int | str | Path | tuple[str, ...] | None) -> NativeSearch | Autotune:
     given = {parameter: value for parameter, value in parameters.items() if value is not None}
     if name == "autotune":
         given["finalists"] = max(top, Autotune.finalists)

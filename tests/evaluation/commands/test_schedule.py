@@ -31,6 +31,7 @@ from halidegym.envs.timing.database import TimingDatabase
 from halidegym.evaluation.arguments.pipeline import load_problem
 from halidegym.evaluation.cli import main
 from halidegym.evaluation.commands import schedule as schedule_command
+from halidegym.native.weights import builtin_weights, save_weights
 from processes_for_tests import all_end, descendants_of
 from timers_for_tests import MadeUpTimes
 
@@ -88,6 +89,26 @@ def test_the_tuner_searches_unless_another_agent_is_named(monkeypatch: pytest.Mo
     assert schedule("--agent", "greedy").exit_code == schedule("--beam", "2").exit_code == 0
     assert len(budgets) == 3
     assert "[default: 120 for autotune" in " ".join(CliRunner().invoke(main, ["schedule", "--help"]).output.split())
+
+
+def test_the_tuner_is_guided_by_the_weights_that_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    guides: list[Any] = []
+
+    def search(agent: Autotune, problem: Any, *_: Any) -> Plan:
+        agent.check_files()
+        guides.append(agent.guide)
+        return BeamSearch(beam_size=1).search(problem, Budget(), 0)
+
+    monkeypatch.setattr(Autotune, "search", search)
+    save_weights(builtin_weights(), tmp_path / "machine.weights")
+    for options in ((), ("--guide", tmp_path / "machine.weights")):
+        assert schedule(*options).exit_code == 0
+    assert guides == [None, tmp_path / "machine.weights"]
+    (tmp_path / "broken.weights").write_bytes(b"no weights")
+    broken = schedule("--guide", tmp_path / "broken.weights")
+    assert broken.exit_code == 2 and "broken.weights" in broken.stderr
+    refused = schedule("--agent", "greedy", "--guide", tmp_path / "machine.weights")
+    assert "--agent greedy has no --guide; leave it out, or search by --agent autotune" in refused.stderr
 
 
 def start(folder: Path, *options: str) -> subprocess.Popen[str]:
