@@ -12,7 +12,7 @@ from halidegym.evaluation.arguments.agent import own_agents
 from halidegym.native._core import InvalidParameter
 
 #: Names of files, which any text may be; they are read when the search begins.
-FILES = {"weights", "weights_path", "policy"}
+FILES = {"weights", "weights_path", "guide", "policy"}
 
 
 def test_an_agent_is_made_of_its_defaults() -> None:
