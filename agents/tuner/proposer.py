@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, in_turn, neighbours, proposal_of
 from halidegym.agents.proposals.descents import CARELESSNESS
 from halidegym.agents.tuner import moves
-from halidegym.agents.tuner.retraining import LEAST_TRIALS, retrained, with_weights
+from halidegym.agents.tuner.retraining import LEAST_TRIALS, retrained
 from halidegym.agents.tuner.styles import styled_descent
 from halidegym.agents.tuner.trials import Attempts, Trials
 from halidegym.native._core import SearchExhausted, Space, Weights
@@ -65,7 +65,7 @@ class Proposer:
         self._fresh = itertools.chain(in_turn(*(itertools.islice(found, 2) for found in winners)), self._descents())
 
     def _guided_by(self, weights: Weights) -> dict[int, Space]:
-        return {cores: with_weights(space, weights) for cores, space in self._spaces.items()}
+        return {cores: _with_weights(space, weights) for cores, space in self._spaces.items()}
 
     def _new(self, trials: Trials, attempts: Attempts, count: int) -> list[Proposal]:
         return trials.new_of(map(self._by_known_costs, attempts), count, _ATTEMPTS)
@@ -124,3 +124,14 @@ class Proposer:
             with contextlib.suppress(SearchExhausted):
                 proposal = draw()
             yield proposal
+
+
+def _with_weights(space: Space, weights: Weights) -> Space:
+    """The same space by another cost model: the same decisions, other costs."""
+    return Space(
+        space.problem,
+        weights,
+        subtiling=space.subtiling,
+        memory_limit=space.memory_limit,
+        max_recompute=space.max_recompute,
+    )

@@ -1,4 +1,4 @@
-"""Spaces whose cost model knows the run times measured so far."""
+"""A cost model that knows the run times measured so far."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from halidegym.agents.tuner.trials import Trial
 from halidegym.envs.timing.measured_schedule import MeasuredSchedule, features_of
-from halidegym.native._core import Space, Weights
+from halidegym.native._core import Weights
 
 _BASELINE_S = 0.01  # that of the baseline; times relative to it leave out what makes a batch slower as a whole
 
@@ -19,17 +19,6 @@ def retrained(weights: Weights, trials: Sequence[Trial], seed: int) -> Weights:
     from halidegym.agents.learned.cost_models.fine_tuning import fine_tuned  # brings torch
 
     return fine_tuned(weights, [_measured(trial) for trial in trials if trial.speed > 0], seed=seed)
-
-
-def with_weights(space: Space, weights: Weights) -> Space:
-    """The same space by another cost model: the same decisions, other costs."""
-    return Space(
-        space.problem,
-        weights,
-        subtiling=space.subtiling,
-        memory_limit=space.memory_limit,
-        max_recompute=space.max_recompute,
-    )
 
 
 def _measured(trial: Trial) -> MeasuredSchedule:

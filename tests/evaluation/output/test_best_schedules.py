@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
-import halidegym
 from halidegym.agents import Greedy, Rules
+from halidegym.agents.learned.cost_models.example import example_weights
 from halidegym.agents.proposals import Proposal, distinct, neighbours, proposal_of
 from halidegym.envs.pipelines import toys
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.evaluation.output import best_schedules as module
 from halidegym.evaluation.output.best_schedules import best_schedules
-from halidegym.native.weights import load_weights
-
-EXAMPLE = Path(halidegym.__path__[0]) / "agents/learned/shipped/example.weights"
 
 
 def test_neighbours_are_rated_by_the_weights_of_the_search() -> None:
-    weights = load_weights(EXAMPLE)
+    weights = example_weights()
     problem = toys.problem("toy_blur")
     plan = Greedy(weights=weights).plan(problem)
     begin = proposal_of("plan", Rules().space(problem, weights), plan.actions)

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import halidegym
 import pipelines_for_tests
 from collections_for_tests import measured_collection
 from halidegym.agents import BeamSearch
+from halidegym.agents.learned.cost_models.example import example_weights
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
@@ -30,7 +30,7 @@ from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.evaluation.cli import main
 from halidegym.native._core import InvalidParameter, Network
-from halidegym.native.weights import builtin_weights, load_weights
+from halidegym.native.weights import builtin_weights
 from halidegym.training.measured.collect import Collector, CollectSettings, Wanted
 from halidegym.training.measured.collection import MeasuredCollection, file_name
 from halidegym.training.measured.sets import NotCollected, Recipe, SetName, draw
@@ -41,7 +41,6 @@ pytest.importorskip("pyarrow", reason="an optional dependency")
 SETTINGS = CollectSettings(
     Recipe(schedules=8, parallelisms=(2,)), TimingSettings(time_limit_s=2.0), rounds=2, compilers=1, compile_s=math.inf
 )
-EXAMPLE = Path(halidegym.__path__[0]) / "agents/learned/shipped/example.weights"
 OF_THE_USER = "// no kernel of ours"
 #: Small ones, which compile quickly.
 NAMES = ["random-train-v1/34", "random-validation-v1/40"]
@@ -176,7 +175,7 @@ def test_draws_are_repeatable_and_of_every_kind() -> None:
 
 
 def test_other_weights_propose_what_is_best_for_them_and_what_is_near_it() -> None:
-    problem, other = load_problem("harris", parallelism=1), load_weights(EXAMPLE)
+    problem, other = load_problem("harris", parallelism=1), example_weights()
     alone = {drawn.actions for drawn in draw(problem, Recipe(schedules=40))}
     added = [drawn for drawn in draw(problem, Recipe(schedules=40, weights=(other,))) if drawn.actions not in alone]
     assert {"beam", "careless", "neighbour"} <= {drawn.kind for drawn in added}
