@@ -57,7 +57,7 @@ class Autotune(Agent):
         finalists: how many take part in the last comparison.
         guide: weights of a second cost model, or the path of a ``.weights`` file. Searches propose by either in turn, and of
             all that is proposed this one tells beforehand what may be fast. None for `example_weights`, which were learned
-            from run times; the same as `weights` for no other.
+            from run times, for as many threads as the problem has cores; the same as `weights` for no other.
         retrain: whether the guide is fine-tuned on this pipeline's run times before each batch; needs torch.
         parallelisms: numbers of cores to schedule for; None for that of the problem, twice and eight times as many. All run
             on the problem's threads.
@@ -97,7 +97,7 @@ class Autotune(Agent):
     def check_files(self) -> None:
         """See `Agent.check_files`."""
         resolve_weights(self.weights)
-        self._guide()
+        resolve_weights(self.guide)
 
     def search(
         self,
@@ -116,7 +116,7 @@ class Autotune(Agent):
         if budget.evaluations is not None or budget.expansions is not None:
             raise InvalidParameter("Autotune is limited by seconds and measurements, not by evaluations or expansions")
         begin, cpu_begin = time.perf_counter(), time.process_time()
-        weights, guide, rules = resolve_weights(self.weights), self._guide(), self.rules
+        weights, guide, rules = resolve_weights(self.weights), self._guide(problem), self.rules
         settings = {cores: problem.with_parallelism(cores) for cores in self.cores(problem)}
         found = self._baseline(problem, budget, seed, on_progress)
         baseline = proposal_of("adams2019", rules.space(problem, weights), found.actions)
@@ -176,8 +176,8 @@ class Autotune(Agent):
         """Of the search space."""
         return Rules(self.subtiling, self.memory_limit, self.max_recompute)
 
-    def _guide(self) -> Weights:
-        return example_weights() if self.guide is None else resolve_weights(self.guide)
+    def _guide(self, problem: SchedulingProblem) -> Weights:
+        return example_weights(problem.parallelism) if self.guide is None else resolve_weights(self.guide)
 
     def _budget(self, budget: Budget) -> Budget:
         if budget.seconds is None and budget.measurements is None:

@@ -14,7 +14,8 @@ class CostModelSettings(TrainingSettings):
     """How a cost model learns; besides `TrainingSettings`.
 
     Attributes:
-        start: "shipped" to begin with the weights of the halide package, "random", or the path of a `.weights` file.
+        start: "shipped" to begin with the weights of the halide package, "example" with `example_weights`, "random", or the
+            path of a `.weights` file.
         loss: "throughput", which is the published one, "log_time" or "ranks".
         epochs: at most.
         patience: epochs without a lower loss on validation pipelines, after which it ends.

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from halidegym.agents.learned.cost_models.batches import Batch, chunks, group_key
+from halidegym.agents.learned.cost_models.example import example_weights
 from halidegym.agents.learned.cost_models.fine_tuning import adam, in_milliseconds, trainable
 from halidegym.agents.learned.cost_models.losses import LOSSES
 from halidegym.agents.learned.cost_models.network import CostNetwork, random_weights
@@ -116,6 +117,8 @@ def start_weights(settings: CostModelSettings) -> Weights:
     """
     if settings.start == "shipped":
         return builtin_weights()
+    if settings.start == "example":
+        return example_weights()
     if settings.start == "random":
         return random_weights(np.random.default_rng(settings.seed))
     return load_weights(settings.start)

@@ -17,6 +17,7 @@ import pytest
 
 import pipelines_for_tests
 from halidegym.agents import Autotune, BeamSearch
+from halidegym.agents.learned.cost_models.example import example_weights
 from halidegym.agents.proposals import careless_descents, proposal_of
 from halidegym.agents.tuner import autotune
 from halidegym.agents.tuner.features import Features
@@ -90,6 +91,16 @@ def test_proposals_of_a_model_that_knows_the_run_times(blur: SchedulingProblem) 
     space = SMALL.rules.space(blur.with_parallelism(plans[0].fingerprint.parallelism))
     for actions, cost in costs.items():  # of the model that the fingerprint names
         assert proposal_of("again", space, actions).cost == cost
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_unless_one_is_given_the_guide_is_the_example_for_as_many_threads(
+    blur: SchedulingProblem, threads: int
+) -> None:
+    problem = blur.with_parallelism(threads)
+    agents = [SMALL, *(replace(SMALL, guide=example_weights(number)) for number in (threads, 3 - threads))]
+    found, same, other = (tune(problem, MadeUpTimes(by_splits), agent).candidates for agent in agents)
+    assert found == same != other
 
 
 def test_the_curve_rises_to_the_winner(blur: SchedulingProblem) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halidegym.agents.learned.cost_models.example import example_weights
 from halidegym.agents.learned.cost_models.predicted import predicted_costs
 from halidegym.native._core import FormatError, InvalidParameter
 from halidegym.native.weights import builtin_weights
@@ -104,6 +105,7 @@ def test_weights_to_begin_with(tmp_path: Path) -> None:
     (tmp_path / "some.weights").write_bytes(OTHER.to_bytes())
     assert start_weights(SETTINGS) == builtin_weights()
     assert start_weights(with_settings(start=str(tmp_path / "some.weights"))) == OTHER
+    assert start_weights(with_settings(start="example")) == example_weights()
     random = start_weights(with_settings(start="random"))
     assert all(np.abs(tensor).max() <= 0.5 for tensor in random.tensors().values())
     assert (
