@@ -107,8 +107,9 @@ class RunningKernel:
         self, runtime: Path, library: Path, threads: int, settings: TimingSettings, inputs: Sequence[str] = ()
     ) -> None:
         self._settings = settings
+        memory = "keep" if settings.keep_memory else "return"
         self._process = ConfinedProcess(
-            [RUNNER, "kernel", runtime, library, str(settings.seed), *inputs],
+            [RUNNER, "kernel", runtime, library, str(settings.seed), memory, *inputs],
             memory_bytes=settings.memory_bytes,
             cpus=settings.cpus,
             environment={"HL_NUM_THREADS": str(threads)},

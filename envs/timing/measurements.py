@@ -49,6 +49,8 @@ class TimingSettings:
         disturbance: a sample is disturbed if its threads waited for a core for more than this fraction of its time, or if
             the machine stood still meanwhile: it took three times as long as the shortest, and a tenth of a second more.
         flush_bytes: other memory to touch before each sample, which is then a single run; 0 to measure with warm caches.
+        keep_memory: whether memory that a run frees stays with the process, so that the next one need not fetch it from the
+            system, page by page; see docs/how-to/time-schedules.md.
         verify: whether outputs are compared with those of the trusted schedule.
         tolerance: how far floats may be from those, relative to |value| and the largest magnitude of the output together,
             of which 1 counts at most and 0.0001 at least; of bfloat16, one step of the type if that is more. Integers may be
@@ -69,6 +71,7 @@ class TimingSettings:
     agreement: float = 0.01
     disturbance: float = 0.05
     flush_bytes: int = 0
+    keep_memory: bool = True
     verify: bool = True
     tolerance: float = 1e-3
     differing_fraction: float = 1e-4
@@ -87,7 +90,7 @@ class TimingSettings:
         check_at_least(1, INT32_MAX, threads=self.threads, samples_to_agree=self.samples_to_agree)
         check_at_least(0, seed=self.seed, flush_bytes=self.flush_bytes)
         check_at_least(1, memory_bytes=self.memory_bytes)
-        check_given(bool, verify=self.verify)
+        check_given(bool, keep_memory=self.keep_memory, verify=self.verify)
         check_number(
             patience_s=self.patience_s,
             tolerance=self.tolerance,

@@ -12,6 +12,7 @@ import click
 from halidegym.agents.tuner.racing import SETTINGS
 from halidegym.envs.timing.measurements import TimingSettings
 from halidegym.evaluation.arguments.options import Integer
+from halidegym.evaluation.arguments.timing import return_memory_option
 
 REFERENCES = ("adams2019", "mullapudi2016")
 """What Halide's own autoschedulers find."""
@@ -24,15 +25,17 @@ class Beside:
     Attributes:
         schedules: as `find_schedule` takes them; none, if nothing was asked for.
         threads: to measure on; None for as many as the pipeline is scheduled for, at most the usable cores.
+        keep_memory: see `TimingSettings`.
     """
 
     schedules: tuple[str, ...] = ()
     threads: int | None = None
+    keep_memory: bool = True
 
     @property
     def settings(self) -> TimingSettings:
         """How to time."""
-        return replace(SETTINGS, threads=self.threads)
+        return replace(SETTINGS, threads=self.threads, keep_memory=self.keep_memory)
 
 
 _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
@@ -52,16 +55,19 @@ _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
         type=Integer(1),
         help="Threads to measure on.  [default: the parallelism, at most the usable cores]",
     ),
+    return_memory_option,
 )
 
 
 def beside_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command --measure, --manual and --threads, and hand them over as one, `beside`."""
+    """Give a command --measure, --manual, --threads and --return-memory, and hand them over as one, `beside`."""
 
     @functools.wraps(command)
-    def with_beside(*args: Any, measure: bool, manual: tuple[str, ...], threads: int | None, **kwargs: Any) -> Any:
+    def with_beside(
+        *args: Any, measure: bool, manual: tuple[str, ...], threads: int | None, return_memory: bool, **kwargs: Any
+    ) -> Any:
         schedules = (*REFERENCES, *manual) if measure or manual else ()
-        return command(*args, beside=Beside(schedules, threads), **kwargs)
+        return command(*args, beside=Beside(schedules, threads, not return_memory), **kwargs)
 
     for option in reversed(_OPTIONS):
         with_beside = option(with_beside)

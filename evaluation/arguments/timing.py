@@ -16,6 +16,12 @@ from halidegym.evaluation.arguments.options import SECONDS, Failure, Integer, Nu
 from halidegym.evaluation.arguments.paths import OutputFile, OutputFolder
 from halidegym.native.checks import INT64_MAX
 
+return_memory_option = click.option(
+    "--return-memory",
+    is_flag=True,
+    help="Give memory that a run frees back to the system, so that the next one fetches its pages anew.",
+)
+
 _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
     click.option(
         "--threads",
@@ -60,6 +66,7 @@ _OPTIONS: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]] = (
         show_default=True,
         help="MiB of other memory to touch before a sample.",
     ),
+    return_memory_option,
     click.option(
         "--inputs-seed", type=Integer(0, INT64_MAX), default=0, show_default=True, help="Of the random inputs."
     ),
@@ -96,6 +103,7 @@ def timing_settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
         compile_timeout: float,
         memory: int,
         flush: int,
+        return_memory: bool,
         inputs_seed: int,
         no_verify: bool,
         **kwargs: Any,
@@ -110,6 +118,7 @@ def timing_settings_options(command: Callable[..., Any]) -> Callable[..., Any]:
             compile_timeout_s=compile_timeout,
             memory_bytes=memory << 30,
             flush_bytes=flush << 20,
+            keep_memory=not return_memory,
             verify=not no_verify,
         )
         return command(*args, settings=settings, **kwargs)

@@ -241,8 +241,9 @@ def schedule(
     name = agent or ("autotune" if parameters["beam"] is None and parameters["passes"] is None else "beam")
     _check_takers(name, **parameters, evaluations=evaluations, measurements=measurements, database=database)
     tunes = name == "autotune"
-    if beside.threads is not None and not (tunes or beside.schedules):
-        raise click.UsageError("--threads is of --agent autotune, --measure and --manual, and none is given.")
+    for option, is_given in (("--threads", beside.threads is not None), ("--return-memory", not beside.keep_memory)):
+        if is_given and not (tunes or beside.schedules):
+            raise click.UsageError(f"{option} is of --agent autotune, --measure and --manual, and none is given.")
     if output_format == "loops" and (function or output):
         raise click.UsageError("--format loops is printed, and no source code: leave it out, or --function and -o.")
     if output_format == "python" and output is not None and not is_module(output):
@@ -295,6 +296,8 @@ def schedule(
         _check(rows[-1])
         if not tunes:  # which has told of its own
             _tell(rows[-1:])
+    if beside.keep_memory and (tunes or beside.schedules):
+        click.echo(f"Note: {_MEMORY}", err=True)
 
 
 def _tell(rows: Sequence[Row]) -> None:
@@ -353,6 +356,11 @@ def _agent(name: str, top: int, **parameters: int | str | Path | tuple[str, ...]
         given["finalists"] = max(top, Autotune.finalists)
     return _AGENTS[name](**given)
 
+
+_MEMORY = (
+    "run times are of a process that keeps the memory which a run frees, and one that does not may take much longer "
+    "(--return-memory; docs/how-to/time-schedules.md)."
+)
 
 _ENDS: dict[EndedBy, str] = {
     "finished": "",

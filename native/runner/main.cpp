@@ -15,7 +15,7 @@ namespace halidegym {
 namespace {
 
 constexpr char usage[] = R"(usage: halidegym_runner confine PARENT_PID ADDRESS_SPACE_BYTES CPU,... COMMAND...
-       halidegym_runner kernel RUNTIME.so KERNEL.so SEED [INPUT=FILE]...
+       halidegym_runner kernel RUNTIME.so KERNEL.so SEED keep|return [INPUT=FILE]...
 )";
 
 Limits parse_limits(char **arguments) {
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
     try {
         if (argc >= 6 && std::strcmp(argv[1], "confine") == 0) {
             run_confined(parse_limits(argv + 2), argv + 5);
-        } else if (argc >= 5 && std::strcmp(argv[1], "kernel") == 0) {
+        } else if (argc >= 6 && std::strcmp(argv[1], "kernel") == 0) {
             serve_kernel({argv + 2, argv + argc});
         }
     } catch (const std::exception &error) {

@@ -2,6 +2,7 @@
 
 #include <HalideRuntime.h>
 #include <dlfcn.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,6 +27,20 @@ namespace {
 // Exit statuses.
 constexpr int failed = 3;
 constexpr int out_of_memory = 4;
+
+// Whether what a run frees stays with the process for the next one. By itself, glibc gives large blocks back to the
+// system or not, depending on what the process has freed before; a run that fetches all of their pages anew may take
+// several times as long, and so one schedule had two run times (docs/how-to/time-schedules.md).
+void keep_freed_memory(bool keep) {
+    if (keep) {
+        mallopt(M_MMAP_MAX, 0);
+        mallopt(M_TRIM_THRESHOLD, -1);
+    } else {
+        constexpr int large = 128 << 10;  // bytes, where glibc begins
+        mallopt(M_MMAP_THRESHOLD, large);
+        mallopt(M_TRIM_THRESHOLD, large);
+    }
+}
 
 // Leaves without running destructors: the kernel's threads may still be about.
 [[noreturn]] void leave(int status) {
@@ -189,11 +204,12 @@ std::map<std::string, std::string> parse_files(const std::vector<std::string> &a
 }  // namespace
 
 void serve_kernel(const std::vector<std::string> &arguments) {
+    keep_freed_memory(arguments[3] == "keep");
     try {
         const Answers answers;
         const Kernel kernel = load(arguments[0], arguments[1]);
         Arguments values(kernel, std::strtoull(arguments[2].c_str(), nullptr, 10),
-                         parse_files({arguments.begin() + 3, arguments.end()}));
+                         parse_files({arguments.begin() + 4, arguments.end()}));
         // Warms up: starts the thread pool, touches all memory.
         char ready[64];
         std::snprintf(ready, sizeof ready, "ready %.9g", seconds_of(kernel, values, 1));

@@ -71,7 +71,7 @@ from pathlib import Path
 from halidegym.native.weights import builtin_weights, save_weights
 
 Path("agents/learned/shipped").mkdir(parents=True)
-for name in ("machine", "first", "second", "final", "example", "old", "agents/learned/shipped/example"):
+for name in ("machine", "first", "second", "final", "example", "old", "own", "agents/learned/shipped/example"):
     save_weights(builtin_weights(), f"{name}.weights")
 """
 BLUR = """

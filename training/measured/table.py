@@ -23,7 +23,7 @@ from halidegym.native.fields import checked_fields
 FEATURES = 3
 """Version of the features, as `.weights` files name it."""
 
-_KIND, _VERSION = "halidegym measured schedules", 1
+_KIND, _VERSION = "halidegym measured schedules", 2
 _METADATA = b"halidegym"
 _MAGIC = b"PAR1"  # what Parquet files begin with
 

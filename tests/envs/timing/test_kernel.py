@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.compiler import Compiler
 from halidegym.envs.timing.kernel import KernelFailed, RunningKernel, once_more_if_killed
 from halidegym.envs.timing.measurements import TimingSettings
@@ -111,3 +113,38 @@ def test_instructions_that_the_processor_lacks_are_those_of_the_target() -> None
         f"SIGILL. This processor lacks an instruction of the target {problem.target}: leave out its feature."
     )
     assert "lacks" not in str(cannot_verify(problem, KernelFailed("crash", "died of SIGSEGV")))
+
+
+def chain_of_images() -> hl.Func:
+    """Three of a megabyte each between the input and the output."""
+    x, y = hl.Var("x"), hl.Var("y")
+    image = hl.ImageParam(hl.Float(32), 2, "image")
+    image.set_estimates([(0, 512), (0, 515)])
+    last = image
+    for number in range(4):
+        func = hl.Func(f"image_{number}")
+        func[x, y] = last[x, y] + last[x, y + 1]
+        last = func
+    last.set_estimates([(0, 512), (0, 511)])
+    return last
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_memory_that_a_run_frees_is_kept_for_the_next_or_not(tmp_path: Path, threads: int) -> None:
+    """Fetching pages from the system anew takes longer than what such a pipeline computes."""
+    problem = SchedulingProblem.from_pipeline(chain_of_images, parallelism=threads)
+    with Compiler() as compiler:
+        compiler.compile(problem, TrustedSchedule(problem), tmp_path / "kernel.so")
+        runtime = compiler.runtime_library(problem.target)
+
+    def page_faults(*, samples: int, keep: bool) -> int:
+        settings, before = TimingSettings(keep_memory=keep), resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+        with RunningKernel(runtime, tmp_path / "kernel.so", threads, settings) as running:
+            for _ in range(samples):
+                running.sample()
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt - before
+
+    pages = 3 * 256  # and a sample is one run or more
+    few = page_faults(samples=2, keep=True)
+    assert page_faults(samples=42, keep=True) < few + pages
+    assert page_faults(samples=42, keep=False) > few + 40 * pages

@@ -72,6 +72,17 @@ def test_the_fastest_few_by_run_time(tmp_path: Path) -> None:
     assert _SPEEDS.findall(schedule(*options).stdout) == speeds  # answered from the record
 
 
+def test_tuning_where_memory_goes_back_to_the_system(tmp_path: Path) -> None:
+    database = tmp_path / "times.db"
+    result = schedule("--measurements", "1", "--database", database, "--return-memory")
+    assert result.exit_code == 0, result.output
+    with TimingDatabase(database, read_only=True) as timings:
+        assert {'"keep_memory": false' in record.key.settings for record in timings.records()} == {True}
+    kept = schedule("--measurements", "1")
+    told = ["a process that keeps the memory" in run.stderr for run in (result, kept, schedule("--agent", "greedy"))]
+    assert told == [False, True, False]
+
+
 def test_the_tuner_searches_unless_another_agent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     budgets: list[Any] = []
 
@@ -214,6 +225,7 @@ def test_a_baseline_that_fails_where_no_time_is_left_for_others_is_told_so(monke
         ),
         (("--agent", "tag", "--database", "times.db"), "--agent tag has no --database"),
         (("--agent", "greedy", "--threads", "1"), "--threads is of --agent autotune, --measure and --manual"),
+        (("--agent", "greedy", "--return-memory"), "--return-memory is of --agent autotune, --measure and --manual"),
         (("--target", "arm-64-linux"), "Cannot measure for target arm-64-linux on this machine"),
         (("--target", "host-no_bounds_query"), "Leave the feature out"),
         (

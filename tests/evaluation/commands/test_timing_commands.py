@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 import sys
@@ -16,6 +17,7 @@ from halidegym.agents.learned.cost_models.figures import rank_correlation
 from halidegym.agents.planners.greedy import Greedy
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.compiler import Compiler
+from halidegym.envs.timing.database import TimingDatabase
 from halidegym.envs.timing.measurements import Comparison, Timing
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.evaluation.cli import main
@@ -124,6 +126,14 @@ def test_an_interrupted_calibration_reports_what_was_done(tmp_path: Path, monkey
 def test_a_calibration_tells_why_schedules_failed() -> None:
     result = halidegym("calibrate", MM, *QUICK, "--schedules", "3", "--flush", "99999999")
     assert re.search(r"mm: 3 failed, \w+: \w+", result.stdout), result.stdout
+
+
+def test_memory_is_kept_or_goes_back_to_the_system(tmp_path: Path) -> None:
+    database = tmp_path / "timings.db"
+    for options in ((), ("--return-memory",)):
+        halidegym("time", MM, *QUICK, "--rounds", "1", "root", "--database", database, *options)
+    with TimingDatabase(database, read_only=True) as timings:
+        assert [json.loads(record.key.settings)["keep_memory"] for record in timings.records()] == [True, False]
 
 
 def test_timing_check() -> None:

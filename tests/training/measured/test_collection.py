@@ -141,7 +141,7 @@ def damaged(tmp_path: Path, change: Any, column: tuple[str, Any] | None = None) 
     ("change", "message"),
     [
         ({"features": 2}, "features are of version 2, and the cost model reads version 3"),
-        ({"version": 7}, "of version 7, and this is version 1"),
+        ({"version": 7}, "of version 7, and this is version 2"),
         ({"kind": "plans"}, "no measured schedules"),
         ({"machine": {}}, "no measured schedules"),
         ({"skipped": {"x": "y"}}, "names no set"),
