@@ -52,8 +52,9 @@ def judge_command(
     """Judge cost models by the run times that `halidegym collect` measured into DATA.
 
     Of each pipeline, on each number of threads, good schedules (all but random walks) are compared with each other: by the
-    rank correlation of cost and time, and by how many times longer the model's favourite takes than the fastest. Gains and
-    ratios are to the shipped weights, pipeline by pipeline.
+    rank correlation of cost and time, and by how many times longer the model's favourite takes than the fastest: its regret.
+    By halves, the fastest is that of the even turns as timed by the odd ones, and the other way round, so that luck does not
+    count as speed. Gains and ratios are to the shipped weights, pipeline by pipeline.
     """
     from halidegym.agents.learned.cost_models.predicted import predicted_costs
     from halidegym.training.cost_model.compare import COLUMNS, Compared

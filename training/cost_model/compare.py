@@ -20,6 +20,7 @@ from halidegym.training.cost_model.train import first_groups, train_cost_model
 
 COLUMNS = (
     "Model", "Learned from", "Rank correlation", "Gain, paired", "Regret", "Ratio of regrets, paired", "Median regret",
+    "Regret by halves", "Median by halves",
 )  # fmt: skip
 
 _CURVE = (300, 1000, 3000)
@@ -49,6 +50,8 @@ class Compared:
             str(self.found.regret_interval()),
             str(self.found.regret_ratio_to(shipped)),
             str(self.found.median_regret_interval()),
+            str(self.found.regret_by_halves_interval()),
+            str(self.found.median_regret_by_halves_interval()),
         )
 
 

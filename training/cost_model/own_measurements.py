@@ -35,14 +35,16 @@ def judge_after_own(
         InvalidParameter: no group has enough schedules.
     """
     groups = groups_to_judge(schedules, count)
-    correlations, log_regrets = list[float](), list[float]()
-    for group in groups:
-        own = [schedules[index] for index in group]
-        found = [_after(weights, own, count, tuned, seed) for seed in range(_REPETITIONS)]
-        correlations.append(float(np.mean([judgement.correlation for judgement in found])))
-        log_regrets.append(float(np.mean([np.log(judgement.mean_regret) for judgement in found])))
-    names = tuple(schedules[group[0]].pipeline for group in groups)
-    return Judgement(names, np.array(correlations), np.exp(log_regrets))
+    found = [
+        [_after(weights, [schedules[index] for index in group], count, tuned, seed) for seed in range(_REPETITIONS)]
+        for group in groups
+    ]
+    return Judgement(
+        tuple(schedules[group[0]].pipeline for group in groups),
+        np.array([np.mean([draw.correlations for draw in draws]) for draws in found]),
+        np.exp([np.mean([np.log(draw.regrets) for draw in draws]) for draws in found]),
+        np.exp([np.mean([np.log(draw.regrets_by_halves) for draw in draws]) for draws in found]),
+    )
 
 
 def groups_to_judge(schedules: Sequence[MeasuredSchedule], count: int) -> list[NDArray[np.int64]]:

@@ -98,6 +98,7 @@ def test_models_are_judged_side_by_side(data: Path, trained: Path, tmp_path: Pat
     found = judge(predicted_costs(load_weights(trained), held_out), held_out)
     assert rows[1]["Rank correlation"] == str(found.correlation_interval())
     assert rows[1]["Regret"] == str(found.regret_interval())
+    assert rows[1]["Regret by halves"] == str(found.regret_by_halves_interval())
     assert rows[3]["Learned from"] == rows[4]["Learned from"] == "4"
 
 

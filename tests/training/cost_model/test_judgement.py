@@ -43,8 +43,13 @@ def test_costs_for_other_numbers_of_cores_are_not_compared() -> None:
 
 def test_the_groups_of_a_pipeline_come_and_go_together() -> None:
     """Both pipelines have a mean of one half, so that other pipelines like these would have it, too."""
-    found = Judgement(("a", "a", "b"), np.array([0.0, 1.0, 0.5]), np.array([1.0, 4.0, 2.0]))
-    for interval, mean in ((found.correlation_interval(), 0.5), (found.regret_interval(), 2)):
+    found = Judgement(("a", "a", "b"), np.array([0.0, 1.0, 0.5]), np.array([1.0, 4.0, 2.0]), np.array([1.0, 9.0, 3.0]))
+    intervals = (
+        (found.correlation_interval(), 0.5),
+        (found.regret_interval(), 2),
+        (found.regret_by_halves_interval(), 3),
+    )
+    for interval, mean in intervals:
         assert (interval.low, interval.value, interval.high) == pytest.approx((mean, mean, mean))
 
 
@@ -56,6 +61,34 @@ def test_costs_that_say_nothing_are_worth_nothing() -> None:
 def test_of_equal_costs_none_is_the_favourite_for_coming_first(times: tuple[float, ...]) -> None:
     assert judge([1] * 5, schedules(*times)).mean_regret == pytest.approx(4)
     assert judge([1, 1, 3, 1, 1], schedules(*times)).mean_regret == pytest.approx(4)
+
+
+def test_by_halves_the_fastest_is_that_of_the_other_turns() -> None:
+    turns = [(3.0, 4.0), (1.0, 2.0), (2.0, 1.0), (5.0, 5.0), (5.0, 5.0)]
+    timed = [dataclasses.replace(each, turns_s=given) for each, given in zip(schedules(*[3] * 5), turns, strict=True)]
+    found = judge([1, 2, 3, 4, 5], timed)
+    assert found.regrets_by_halves == pytest.approx([math.sqrt((4 / 2) * (3 / 2))])
+    assert judge([1, 1, 3, 4, 5], timed).regrets_by_halves == pytest.approx([1.5**0.25])
+
+
+def test_luck_is_no_regret_by_halves() -> None:
+    """Equally fast, each with an error of a tenth in each turn: none is to be regretted."""
+    random, lucky = np.random.default_rng(0), list[MeasuredSchedule]()
+    for number in range(40):
+        turns = np.exp(0.1 * random.normal(size=(30, 4)))
+        timed = schedules(*np.median(turns, axis=1), name=str(number))
+        lucky += [dataclasses.replace(each, turns_s=tuple(row)) for each, row in zip(timed, turns, strict=True)]
+    found = judge(random.normal(size=len(lucky)), lucky)
+    assert found.regret_interval().low > 1.08
+    assert found.regret_by_halves_interval().low < 1 < found.regret_by_halves_interval().high
+    assert found.median_regret_by_halves_interval().high < 1.05
+
+
+def test_a_schedule_of_one_turn_has_its_time_in_both_halves() -> None:
+    once = [dataclasses.replace(each, turns_s=(each.run_time_s,)) for each in schedules(1, 2, 3, 4, 5)]
+    unknown = [dataclasses.replace(each, turns_s=()) for each in once]
+    for timed in (once, unknown):
+        assert judge([5, 4, 3, 2, 1], timed).regrets_by_halves == pytest.approx([5])
 
 
 def test_costs_that_are_no_numbers_are_refused() -> None:
