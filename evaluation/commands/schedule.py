@@ -53,7 +53,7 @@ from halidegym.evaluation.output.schedule_files import (
     is_module,
     source_file,
 )
-from halidegym.evaluation.timings.beside import check_others, time_beside
+from halidegym.evaluation.timings.beside import check_others, memory_notes, time_beside
 from halidegym.evaluation.timings.side_by_side import Row, larger_inputs_note, notes, rows_table, why_wrong
 from halidegym.native.checks import INT64_MAX
 from halidegym.native.files import write_atomically
@@ -290,19 +290,20 @@ def schedule(
         )
     if beside.schedules and plan.ended_by != "interrupt":
         cost = best[0].cost if weights is None else None  # others' costs are those of the shipped weights
-        title, rows = time_beside(problem, best[0].schedule, cost, beside.schedules, beside.settings)
-        output_console(stderr=True).print(rows_table(title, rows))
-        _tell(rows[:-1])
-        _check(rows[-1])
+        timed = time_beside(problem, best[0].schedule, cost, beside.schedules, beside.settings)
+        output_console(stderr=True).print(rows_table(timed.title, timed.rows))
+        _tell(notes(timed.rows[:-1]))
+        _check(timed.rows[-1])
         if not tunes:  # which has told of its own
-            _tell(rows[-1:])
-    if beside.keep_memory and (tunes or beside.schedules):
-        click.echo(f"Note: {_MEMORY}", err=True)
+            _tell(notes(timed.rows[-1:]))
+        _tell(memory_notes(timed, beside.settings))
+    elif tunes:
+        _tell(memory_notes(None, beside.settings))
 
 
-def _tell(rows: Sequence[Row]) -> None:
-    for note in notes(rows):
-        click.echo(f"Note: {note}", err=True)
+def _tell(sentences: Sequence[str]) -> None:
+    for sentence in sentences:
+        click.echo(f"Note: {sentence}", err=True)
 
 
 def _print(best: Sequence[Best], output_format: str, function: str | None) -> None:
@@ -356,11 +357,6 @@ def _agent(name: str, top: int, **parameters: int | str | Path | tuple[str, ...]
         given["finalists"] = max(top, Autotune.finalists)
     return _AGENTS[name](**given)
 
-
-_MEMORY = (
-    "run times are of a process that keeps the memory which a run frees, and one that does not may take much longer "
-    "(--return-memory; docs/how-to/time-schedules.md)."
-)
 
 _ENDS: dict[EndedBy, str] = {
     "finished": "",

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
+import dataclasses
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.processes.files import ScratchFolder
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.machine import this_machine
-from halidegym.envs.timing.measurements import TimingSettings
+from halidegym.envs.timing.measurements import Comparison, TimingSettings, milliseconds
+from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.schedule import Contender, find_schedule, needs_search
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.timings.side_by_side import Row, side_by_side
+
+
+@dataclasses.dataclass(frozen=True)
+class TimedBeside:
+    """A schedule that was timed in turns with others.
+
+    Attributes:
+        title: what was timed where.
+        rows: how each came out, in order; that of the schedule in question is the last one.
+        other_memory: it in turns with the one that all are compared with, where memory that a run frees goes back to the
+            system if it is kept for the rows, and the other way round; None unless both run.
+    """
+
+    title: str
+    rows: Sequence[Row]
+    other_memory: Comparison | None
 
 
 def check_others(problem: SchedulingProblem, others: Sequence[str]) -> None:
@@ -28,7 +48,7 @@ def check_others(problem: SchedulingProblem, others: Sequence[str]) -> None:
 
 def time_beside(
     problem: SchedulingProblem, schedule: Schedule, cost: float | None, others: Sequence[str], settings: TimingSettings
-) -> tuple[str, list[Row]]:
+) -> TimedBeside:
     """Time a schedule in turns with others, and tell how fast each is relative to the first of these.
 
     Args:
@@ -38,14 +58,12 @@ def time_beside(
         others: as `find_schedule` takes them.
         settings: how to time.
 
-    Returns:
-        What was timed where, and how each came out, in order.
-
     Raises:
         InvalidParameter: one of the others stands for no schedule.
         Error: the trusted schedule fails.
     """
-    with closing(RecordingTimer(settings=settings)) as timer, steps_bar(len(others) + 1) as on_step:
+    other_way = dataclasses.replace(settings, keep_memory=not settings.keep_memory)
+    with ScratchFolder() as kernels, steps_bar(len(others) + 2) as on_step:
         found = {}
         for name in others:
             on_step(f"searching: {name}")
@@ -53,6 +71,46 @@ def time_beside(
         is_comparable = schedule.problem.parallelism == problem.parallelism
         ours = Contender("this one", schedule, cost if is_comparable else None)
         on_step("compiling and timing")
-        rows = side_by_side(problem, [*(found[name] for name in others), ours], timer)
-        threads = timer.stopwatch.threads_for(problem)
-    return f"{problem.name} on {threads} threads, {this_machine().cpu}", rows
+        with _timer(settings, kernels) as timer:
+            rows = side_by_side(problem, [*(found[name] for name in others), ours], timer)
+            threads = timer.stopwatch.threads_for(problem)
+        other_memory = None
+        base = next((row.contender for row in rows[:-1] if row.is_base), None)
+        if base is not None and rows[-1].comparison is not None and rows[-1].comparison.a.outcome == "ok":
+            on_step("timing with other memory")
+            with _timer(other_way, kernels) as timer:
+                compared = timer.compare(problem, schedule, base.schedule)
+            other_memory = compared if compared.a.outcome == compared.b.outcome == "ok" else None
+    return TimedBeside(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows, other_memory)
+
+
+def memory_notes(timed: TimedBeside | None, settings: TimingSettings) -> list[str]:
+    """What run times are in a program that treats memory otherwise, as far as there is anything to say.
+
+    Args:
+        timed: what was timed; None if a tuner has timed, and nothing beside others.
+        settings: how.
+    """
+    if timed is None or timed.other_memory is None:
+        return [_KEPT] if settings.keep_memory else []
+    other = timed.other_memory
+    base = next(row.contender.name for row in timed.rows if row.is_base)
+    here, there = ("keeps", "gives back") if settings.keep_memory else ("gives back", "keeps")
+    return [
+        f"run times are of a process that {here} the memory which a run frees. In one that {there} such memory, this one "
+        f"takes {milliseconds(other.a.median_s)} ms, {other.ratio:.2f} [{other.low:.2f}, {other.high:.2f}] times as fast as "
+        f"{base} ({_WHERE})."
+    ]
+
+
+_WHERE = "--return-memory; docs/how-to/time-schedules.md"
+_KEPT = (
+    "run times are of a process that keeps the memory which a run frees, and one that does not may take much longer; "
+    f"--measure tells how long ({_WHERE})."
+)
+
+
+@contextmanager
+def _timer(settings: TimingSettings, kernels: Path) -> Iterator[RecordingTimer]:
+    with closing(RecordingTimer(stopwatch=Stopwatch(settings, kernels=kernels))) as timer:
+        yield timer
