@@ -25,7 +25,7 @@ Attempts: TypeAlias = Iterator[Proposal | None]
 
 _LEARN_FROM = 12  # measurements on
 _PARENTS = 0.1  # a parent that takes so much longer than the fastest is a third as likely
-_SLOW = 4.0  # what takes longer than so many times the fastest, or fails, counts as if it took so long
+_SLOW = 4.0  # what takes longer than so many times the fastest counts as if it took so long; what fails, as the slowest
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,8 @@ class _Measured:
     @functools.cached_property
     def raw_log_times(self) -> NDArray[np.float64]:
         """Of each, as they were measured."""
-        slowest = max((trial.speed for trial in self.done), default=1.0) / _SLOW or 1.0
+        speeds = [trial.speed for trial in self.done if trial.speed > 0] or [1.0]
+        slowest = max(min(speeds), max(speeds) / _SLOW)
         return np.array([-math.log(max(trial.speed, slowest)) for trial in self.done])
 
     @functools.cached_property

@@ -194,6 +194,12 @@ def test_replay_finds_what_is_close_to_the_best(policy: Path, harris: Scheduling
     assert sum(ratios) > 0
 
 
+def test_replay_of_one_schedule_draws_one(policy: Path, harris: SchedulingProblem) -> None:
+    for count in (1, 2):
+        plan = GuidedReplay(policy=policy, shortlist=0, schedules=count).plan(harris)
+        assert (plan.evaluations, plan.ended_by) == (count, "finished")
+
+
 @pytest.mark.parametrize("budget", [{"evaluations": 40}, {"seconds": 0.02}])
 def test_budgets_end_the_search(
     policy: Path, harris: SchedulingProblem, budget: dict[str, float], agent: GuidedAgent

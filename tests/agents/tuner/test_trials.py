@@ -88,6 +88,19 @@ def test_what_the_guide_knows_to_be_fast_is_chosen(problem: SchedulingProblem, p
     assert mean_rank(Trials(guide=guide)) < mean_rank(Trials())
 
 
+def test_a_failure_does_not_drown_the_differences_between_those_that_ran(proposals: list[Proposal]) -> None:
+    """It counts as slow, but not as so slow that all others seem alike beside it. By lot, ranks would be 19.5."""
+    costs = np.array([proposal.cost for proposal in proposals])
+    order, ranks = np.argsort(np.argsort(costs[20:])), list[int]()
+    for failing in itertools.pairwise(range(0, 20, 3)):
+        speeds = [0.0 if index in failing else costs.min() / cost for index, cost in enumerate(costs[:20])]
+        trials = measured(proposals[:20], speeds)
+        for seed in range(5):
+            chosen = trials.choose(proposals[20:], 6, np.random.default_rng(seed))
+            ranks += [int(order[proposals[20:].index(proposal)]) for proposal in chosen]
+    assert float(np.mean(ranks)) < 15
+
+
 def test_parents_are_fast(proposals: list[Proposal]) -> None:
     trials = measured(proposals[:4], [1.0, 0.0, 3.0, 2.9])
     drawn = [trials.parent(random.Random(seed)) for seed in range(200)]

@@ -252,8 +252,9 @@ def test_comparisons_by_few_turns_are_no_answer_to_who_asks_for_many(
     assert stopwatch.asked == [2, 2, 15]
     assert Replay(database).compare(problem, schedule, None).ratio == 15.0
     assert timer.compare_all(problem, [schedule], None, rounds=2)[0].ratio == 2.0
-    with pytest.raises(Unrecorded):
-        Replay(database, settings=QUICK, inputs_digest="of others").compare(problem, schedule, None)
+    for settings, inputs in ((QUICK, "of others"), (dataclasses.replace(QUICK, threads=2), "")):
+        with pytest.raises(Unrecorded):
+            Replay(database, settings=settings, inputs_digest=inputs).compare(problem, schedule, None)
 
 
 class Late:
