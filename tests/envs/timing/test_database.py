@@ -253,8 +253,9 @@ def test_comparisons_by_few_turns_are_no_answer_to_who_asks_for_many(
     assert Replay(database).compare(problem, schedule, None).ratio == 15.0
     assert timer.compare_all(problem, [schedule], None, rounds=2)[0].ratio == 2.0
     for settings, inputs in ((QUICK, "of others"), (dataclasses.replace(QUICK, threads=2), "")):
-        with pytest.raises(Unrecorded):
-            Replay(database, settings=settings, inputs_digest=inputs).compare(problem, schedule, None)
+        pytest.raises(
+            Unrecorded, Replay(database, settings=settings, inputs_digest=inputs).compare, problem, schedule, None
+        )
 
 
 class Late:
