@@ -95,11 +95,17 @@ def memory_notes(timed: TimedBeside | None, settings: TimingSettings) -> list[st
         return [_KEPT] if settings.keep_memory else []
     other = timed.other_memory
     base = next(row.contender.name for row in timed.rows if row.is_base)
-    here, there = ("keeps", "gives back") if settings.keep_memory else ("gives back", "keeps")
+    found = (
+        f"this one takes {milliseconds(other.a.median_s)} ms, {other.ratio:.2f} [{other.low:.2f}, {other.high:.2f}] times "
+        f"as fast as {base}"
+    )
+    if settings.keep_memory:
+        return [
+            "run times are of a process that keeps the memory which a run frees. Where all of it goes back to the system, "
+            f"{found}; programs that leave it to glibc are in between ({_WHERE})."
+        ]
     return [
-        f"run times are of a process that {here} the memory which a run frees. In one that {there} such memory, this one "
-        f"takes {milliseconds(other.a.median_s)} ms, {other.ratio:.2f} [{other.low:.2f}, {other.high:.2f}] times as fast as "
-        f"{base} ({_WHERE})."
+        f"run times are of a process that gives back the memory which a run frees. Where it is kept, {found} ({_WHERE})."
     ]
 
 

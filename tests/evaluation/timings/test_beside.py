@@ -55,8 +55,8 @@ def test_where_memory_goes_back_what_is_stored_takes_longer(timed: TimedBeside) 
     assert kept is not None and other is not None
     assert other.a.median_s > 1.5 * kept.median_s
     (note,) = memory_notes(timed, SETTINGS)
-    assert f"gives back such memory, this one takes {milliseconds(other.a.median_s)} ms" in note
-    assert f"{other.ratio:.2f} [{other.low:.2f}, {other.high:.2f}] times as fast as greedy (--return-memory" in note
+    assert f"goes back to the system, this one takes {milliseconds(other.a.median_s)} ms" in note
+    assert f"{other.ratio:.2f} [{other.low:.2f}, {other.high:.2f}] times as fast as greedy; programs that" in note
 
 
 def test_what_is_unknown_of_the_other_way_is_not_told(timed: TimedBeside) -> None:
@@ -64,7 +64,7 @@ def test_what_is_unknown_of_the_other_way_is_not_told(timed: TimedBeside) -> Non
     for unknown in (None, dataclasses.replace(timed, other_memory=None)):
         assert "may take much longer; --measure tells" in memory_notes(unknown, SETTINGS)[0]
         assert memory_notes(unknown, returned) == []
-    assert "In one that keeps such memory" in memory_notes(timed, returned)[0]
+    assert "Where it is kept, this one takes" in memory_notes(timed, returned)[0]
 
 
 def test_one_that_fails_is_not_timed_in_the_other_way(problem: SchedulingProblem) -> None:
