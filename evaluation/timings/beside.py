@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import closing
 
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.processes.files import ScratchFolder
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, TimingSettings, milliseconds
-from halidegym.envs.timing.stopwatch import Stopwatch
-from halidegym.envs.timing.timers import RecordingTimer
 from halidegym.evaluation.arguments.schedule import Contender, find_schedule, needs_search
+from halidegym.evaluation.arguments.timing import caching_timer
 from halidegym.evaluation.output.progress import steps_bar
 from halidegym.evaluation.timings.side_by_side import Row, side_by_side
 
@@ -63,7 +61,7 @@ def time_beside(
         Error: the trusted schedule fails.
     """
     other_way = dataclasses.replace(settings, keep_memory=not settings.keep_memory)
-    with ScratchFolder() as kernels, steps_bar(len(others) + 2) as on_step:
+    with ScratchFolder() as cache, steps_bar(len(others) + 2) as on_step:
         found = {}
         for name in others:
             on_step(f"searching: {name}")
@@ -71,14 +69,14 @@ def time_beside(
         is_comparable = schedule.problem.parallelism == problem.parallelism
         ours = Contender("this one", schedule, cost if is_comparable else None)
         on_step("compiling and timing")
-        with _timer(settings, kernels) as timer:
+        with closing(caching_timer(settings, database=None, again=False, cache=cache)) as timer:
             rows = side_by_side(problem, [*(found[name] for name in others), ours], timer)
             threads = timer.stopwatch.threads_for(problem)
         other_memory = None
         base = next((row.contender for row in rows[:-1] if row.is_base), None)
         if base is not None and rows[-1].comparison is not None and rows[-1].comparison.a.outcome == "ok":
             on_step("timing with other memory")
-            with _timer(other_way, kernels) as timer:
+            with closing(caching_timer(other_way, database=None, again=False, cache=cache)) as timer:
                 compared = timer.compare(problem, schedule, base.schedule)
             other_memory = compared if compared.a.outcome == compared.b.outcome == "ok" else None
     return TimedBeside(f"{problem.name} on {threads} threads, {this_machine().cpu}", rows, other_memory)
@@ -114,9 +112,3 @@ _KEPT = (
     "run times are of a process that keeps the memory which a run frees, and one that does not may take much longer; "
     f"--measure tells how long ({_WHERE})."
 )
-
-
-@contextmanager
-def _timer(settings: TimingSettings, kernels: Path) -> Iterator[RecordingTimer]:
-    with closing(RecordingTimer(stopwatch=Stopwatch(settings, kernels=kernels))) as timer:
-        yield timer
