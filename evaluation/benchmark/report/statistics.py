@@ -123,12 +123,18 @@ def profiles(scores: Mapping[str, Scores], thresholds: Sequence[float]) -> dict[
         values, intervals = _library().create_performance_profile(
             {agent: _matrix(each, each) for agent, each in scores.items() if each},
             np.array(thresholds),
+            custom_profile_func=_shares_above,
             reps=_PROFILE_RESAMPLES,
         )
     return {
         agent: [Interval(*map(float, point)) for point in zip(values[agent], *intervals[agent], strict=True)]
         for agent in values
     }
+
+
+def _shares_above(scores: Matrix, thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of all runs on all pipelines, for each threshold: what rliable counts for one after another."""
+    return np.asarray((scores[..., None] > thresholds).mean((0, 1)))
 
 
 def _over_seeds(scores: Scores, baseline: Scores) -> Interval:
@@ -142,7 +148,17 @@ def _over_seeds(scores: Scores, baseline: Scores) -> Interval:
 def _improvement(scores: Scores, others: Scores) -> Interval:
     """The probability that a run is better than one of the others on the same pipeline."""
     both, resamples = (_logs(scores, scores), _logs(others, scores)), _PROBABILITY_RESAMPLES
-    return _interval(both, lambda x, y: np.array([_metrics().probability_of_improvement(x, y)]), resamples=resamples)
+    return _interval(both, lambda x, y: np.array([_share_better(x, y)]), resamples=resamples)
+
+
+def _share_better(scores: Matrix, others: Matrix) -> float:
+    """Of all pairs of runs on the same pipeline, those in which the first one is better; half of the equal ones count.
+
+    Mann and Whitney's U over the number of pairs, as in rliable. Its own function makes a test of
+    each pipeline of each resample, whose p-values nobody sees: 150 times as long.
+    """
+    ours = scores[:, None]
+    return float(((ours > others).mean() + (ours >= others).mean()) / 2)
 
 
 def _unknown(estimate: Interval) -> Interval:

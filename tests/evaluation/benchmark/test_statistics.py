@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from rliable import metrics
 
 from halidegym.evaluation.benchmark.report.groups import Scores
 from halidegym.evaluation.benchmark.report.statistics import (
@@ -146,6 +147,16 @@ def test_a_verdict_looks_at_the_pipelines_that_its_test_looks_at() -> None:
     found, pair = summaries(ratios, "base")["agent"], pairs(ratios)["agent", "base"]
     assert pair.ratio < 1 and pair.is_significant
     assert found.verdict == "worse", "the same as for the pair"
+
+
+def test_the_probability_of_improvement_is_that_of_rliable() -> None:
+    """Which has a test of Mann and Whitney for each pipeline; equal runs count by half."""
+    generator = np.random.default_rng(0)
+    drawn = {agent: generator.integers(1, 5, (3, ALL)).astype(float) for agent in ("base", "agent")}
+    assert (drawn["base"] == drawn["agent"]).any()
+    ratios = {agent: {f"p{number}": list(runs) for number, runs in enumerate(each.T)} for agent, each in drawn.items()}
+    expected = metrics.probability_of_improvement(drawn["agent"], drawn["base"])
+    assert summaries(ratios, "base")["agent"].improvement.value == pytest.approx(expected)
 
 
 def test_profiles_are_shares_of_runs() -> None:
