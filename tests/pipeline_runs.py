@@ -1,10 +1,13 @@
 """Running pipelines in tests. Arrays are indexed in reverse: (c, y, x) is Halide's (x, y, c)."""
 
+import functools
+
 import halide as hl
 import numpy as np
 import pytest
 
 from halidegym.agents.planners.greedy import Greedy
+from halidegym.envs import pipelines
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.timing.one_off import run_schedule
 from halidegym.native import _core
@@ -15,6 +18,12 @@ SCHEDULED_SLOWLY = pytest.mark.parametrize(
     "scheduled", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["unscheduled", "scheduled"]
 )
 """The same where the schedule takes long to compile."""
+
+
+@functools.lru_cache(maxsize=8)
+def built(name: str, size: tuple[int, int], scheduled: bool) -> hl.Pipeline:
+    """A pipeline for `run`; the same one each time, so that it is compiled once for all tests of a process."""
+    return pipelines.build(name, size=size)
 
 
 def run(
@@ -37,11 +46,8 @@ def run(
     """
     if scheduled:
         return _run_scheduled(pipeline, output, inputs)
-    for i, name in enumerate(pipeline_functions(pipeline)):
-        if name.split("$")[0] not in inlined:
-            pipeline.get_func(i).compute_root()
     arguments = pipeline.infer_arguments()
-    kernel = pipeline.compile_to_callable(arguments, hl.Target(_core.resolve_target("host")))
+    kernel = _compiled(pipeline, inlined)
     buffer = hl.Buffer(output)
     if minimum is not None:
         buffer.set_min(minimum)
@@ -49,6 +55,14 @@ def run(
     buffers = [hl.Buffer(value) if isinstance(value, np.ndarray) else value for value in values]
     kernel(*buffers, buffer)
     return output
+
+
+@functools.lru_cache(maxsize=8)
+def _compiled(pipeline: hl.Pipeline, inlined: tuple[str, ...]) -> hl.Callable:
+    for i, name in enumerate(pipeline_functions(pipeline)):
+        if name.split("$")[0] not in inlined:
+            pipeline.get_func(i).compute_root()
+    return pipeline.compile_to_callable(pipeline.infer_arguments(), hl.Target(_core.resolve_target("host")))
 
 
 def _run_scheduled(pipeline: hl.Pipeline, output: np.ndarray, inputs: dict[str, object]) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from halidegym.envs import pipelines
-from pipeline_runs import SCHEDULED, SCHEDULED_SLOWLY, luma, pipeline_functions, random, run
+from pipeline_runs import SCHEDULED, SCHEDULED_SLOWLY, built, luma, pipeline_functions, random, run
 
 # A level of a pyramid is a function of a half-open rectangle (x0, x1, y0, y1), which asks the level below for what it
 # needs; the lowest one clamps. So no padding is ever computed.
@@ -84,8 +84,13 @@ def near_up(f: Level) -> Level:
     return up(f, lambda i: i // 2, lambda i: i // 2 - 1 + 2 * (i % 2), lambda i: np.full(i.shape, 0.25))
 
 
+def size_of(image: np.ndarray) -> tuple[int, int]:
+    """Width and height."""
+    return image.shape[2], image.shape[1]
+
+
 def run_local_laplacian(image: np.ndarray, scheduled: bool, **scalars: float) -> np.ndarray:
-    pipeline = pipelines.build("local_laplacian", size=(image.shape[2], image.shape[1]))
+    pipeline = built("local_laplacian", size_of(image), scheduled)
     return run(pipeline, np.zeros_like(image), scheduled=scheduled, input=image, **scalars)
 
 
@@ -142,7 +147,7 @@ def test_local_laplacian_maps_a_constant_image_to_a_constant_one(scheduled: bool
 
 
 def run_nl_means(image: np.ndarray, sigma: float, scheduled: bool) -> np.ndarray:
-    pipeline = pipelines.build("nl_means", size=(image.shape[2], image.shape[1]))
+    pipeline = built("nl_means", size_of(image), scheduled)
     scalars = {"patch_size": 7, "search_area": 7, "sigma": sigma}
     return run(pipeline, np.zeros_like(image), scheduled=scheduled, input=image, **scalars)
 
@@ -176,7 +181,7 @@ def test_nl_means_keeps_a_constant_image(scheduled: bool) -> None:
 
 
 def run_interpolate(image: np.ndarray, scheduled: bool) -> np.ndarray:
-    pipeline = pipelines.build("interpolate", size=(image.shape[2], image.shape[1]))
+    pipeline = built("interpolate", size_of(image), scheduled)
     return run(pipeline, np.zeros((3, *image.shape[1:]), np.float32), scheduled=scheduled, input=image)
 
 
@@ -221,7 +226,7 @@ def lens_blur_inputs(left: np.ndarray, right: np.ndarray, scale: float) -> dict[
 
 
 def run_lens_blur(left: np.ndarray, right: np.ndarray, scale: float, scheduled: bool) -> np.ndarray:
-    pipeline = pipelines.build("lens_blur", size=(left.shape[2], left.shape[1]))
+    pipeline = built("lens_blur", size_of(left), scheduled)
     inputs = lens_blur_inputs(left, right, scale)
     return run(pipeline, np.zeros(left.shape, np.float32), scheduled=scheduled, **inputs)
 
