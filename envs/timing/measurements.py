@@ -29,7 +29,7 @@ violated requirement; its output is not that of the trusted schedule; or the com
 or wanted more memory than it may have."""
 
 
-_RULES = 3
+_RULES = 4
 """Of what counts as a wrong output and as work: what was recorded by others is measured again."""
 
 

@@ -70,30 +70,32 @@ uint64_t scramble(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// A random value of the type: floats in [0, 1), integers of the type's range but below 1024, which keeps sums of
-// products of wide integers from overflowing.
-void store_random(halide_type_t type, uint64_t random, void *to) {
-    const auto write = [to](auto value) { std::memcpy(to, &value, sizeof value); };
-    const double unit = static_cast<double>(random >> 40) * 0x1p-24;
+// Calls visit with the function that makes a value of the type of 64 random bits: floats in [0, 1), integers of the
+// type's range but below 1024, which keeps sums of products of wide integers from overflowing.
+template <typename Visit>
+void with_values_of(halide_type_t type, Visit visit) {
+    constexpr auto unit = [](uint64_t random) { return static_cast<double>(random >> 40) * 0x1p-24; };
     if (type.code == halide_type_float && type.bits == 32) {
-        write(static_cast<float>(unit));
+        visit([=](uint64_t random) { return static_cast<float>(unit(random)); });
     } else if (type.code == halide_type_float && type.bits == 64) {
-        write(unit);
+        visit(unit);
     } else if (type.code == halide_type_float || type.code == halide_type_bfloat) {
         // One of the 128 values 1.m with an exponent of -1, which lie in [0.5, 1), in either 16-bit format.
         const int mantissa_bits = type.code == halide_type_float ? 10 : 7;
         const uint64_t exponent = type.code == halide_type_float ? 14 : 126;
-        write(static_cast<uint16_t>((exponent << mantissa_bits) | (random >> 57 << (mantissa_bits - 7))));
+        visit([=](uint64_t random) {
+            return static_cast<uint16_t>((exponent << mantissa_bits) | (random >> 57 << (mantissa_bits - 7)));
+        });
     } else if (type.bits == 1) {
-        write(static_cast<uint8_t>(random >> 63));
+        visit([](uint64_t random) { return static_cast<uint8_t>(random >> 63); });
     } else if (type.bits == 8) {
-        write(static_cast<uint8_t>(random >> 56));
+        visit([](uint64_t random) { return static_cast<uint8_t>(random >> 56); });
     } else if (type.bits == 16) {
-        write(static_cast<uint16_t>(random >> 54));
+        visit([](uint64_t random) { return static_cast<uint16_t>(random >> 54); });
     } else if (type.bits == 32) {
-        write(static_cast<uint32_t>(random >> 54));
+        visit([](uint64_t random) { return static_cast<uint32_t>(random >> 54); });
     } else {
-        write(random >> 54);
+        visit([](uint64_t random) { return random >> 54; });
     }
 }
 
@@ -208,20 +210,24 @@ void Arguments::allocate(Buffer &buffer) {
 }
 
 void Arguments::fill(Buffer &buffer, uint64_t seed) const {
-    const int64_t bytes = buffer.header.type.bytes();
     const auto coordinate = [&](size_t d, int32_t index) {
         return static_cast<uint32_t>(buffer.dimensions[d].min + index);
     };
-    for_each_row(buffer.dimensions, [&](const std::vector<int32_t> &at, int64_t offset, int32_t count, int32_t stride) {
-        uint64_t row = seed;
-        for (size_t d = 1; d < at.size(); d++) {
-            row = scramble(row ^ coordinate(d, at[d]));
-        }
-        for (int32_t i = 0; i < count; i++) {
-            const uint64_t key = at.empty() ? row : scramble(row ^ coordinate(0, i));
-            store_random(buffer.header.type, key, buffer.header.host + (offset + int64_t{i} * stride) * bytes);
-        }
-    });
+    const auto fill_by = [&](auto value_of) {
+        for_each_row(buffer.dimensions,
+                     [&](const std::vector<int32_t> &at, int64_t offset, int32_t count, int32_t stride) {
+                         uint64_t row = seed;
+                         for (size_t d = 1; d < at.size(); d++) {
+                             row = scramble(row ^ coordinate(d, at[d]));
+                         }
+                         for (int32_t i = 0; i < count; i++) {
+                             const auto value = value_of(at.empty() ? row : scramble(row ^ coordinate(0, i)));
+                             const int64_t place = (offset + int64_t{i} * stride) * int64_t{sizeof value};
+                             std::memcpy(buffer.header.host + place, &value, sizeof value);
+                         }
+                     });
+    };
+    with_values_of(buffer.header.type, fill_by);
 }
 
 // The file covers the estimated region; beyond it, where only rounded-up tiles read, its edges are repeated.

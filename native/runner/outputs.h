@@ -5,16 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace halidegym {
+#include "runner/difference.h"
 
-// How far outputs may be from the expected ones: floats, |actual - expected| <= absolute * scale + relative *
-// |expected|, where the scale is the largest magnitude of the expected output, but at least 1e-4 and at most 1, and
-// where `relative` is at least a step of the type, if that is bfloat16; integers, |actual - expected| <= integer.
-struct Tolerance {
-    double relative = 0;
-    double absolute = 0;
-    double integer = 0;
-};
+namespace halidegym {
 
 // Writes output number `i` to DIRECTORY/<i>.bin, dense, dimension 0 innermost. Returns a description of each, with
 // semicolons between: its index, its type as NumPy spells it, its extents.

@@ -44,6 +44,17 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningKernel]
         yield kernel
 
 
+def copied(dtype: type[np.generic]) -> hl.Func:
+    """An image itself."""
+    x, copy = hl.Var("x"), hl.Func("copy")
+    types = {np.float32: hl.Float(32), np.float64: hl.Float(64), np.int32: hl.Int(32)}
+    image = hl.ImageParam(types[dtype], 1, "image")
+    image.set_estimates([(0, 20_000)])
+    copy[x] = image[x]
+    copy.set_estimates([(0, 20_000)])
+    return copy
+
+
 def changed(running: RunningKernel, folder: Path, output: int, points: int, value: float) -> None:
     """What the outputs would be if so many points of one of them had this value."""
     running.outputs(folder)
@@ -86,6 +97,39 @@ def test_numbers_are_not_infinities(running: RunningKernel, tmp_path: Path, valu
     changed(running, tmp_path, output=0, points=20_000, value=value)
     with pytest.raises(KernelFailed, match="20000 of 20004 points differ"):
         running.check(tmp_path)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_points_are_compared_by_the_formula_of_the_settings(dtype: type[np.generic], tmp_path: Path) -> None:
+    """Numbers about as far apart as they may be, infinities and what is no number; before them, a long equal stretch."""
+    random, library, tolerance = np.random.default_rng(0), tmp_path / "kernel.so", SETTINGS.tolerance
+    expected = random.normal(0, 100, 20_000).astype(dtype)
+    if np.issubdtype(dtype, np.integer):
+        actual = expected + random.integers(-2, 3, expected.size, dtype)
+        right = np.abs(actual.astype(int) - expected) <= 1
+    else:
+        limit = tolerance + tolerance * np.abs(expected.astype(np.float64))
+        actual = (expected + limit * random.uniform(-2, 2, expected.size)).astype(dtype)
+        for side in (expected, actual):
+            side[random.integers(expected.size, size=200)] = random.choice([np.inf, -np.inf, np.nan], 200)
+        expected[-3:] = actual[-3:] = np.inf, -np.inf, np.nan
+        with np.errstate(invalid="ignore"):
+            near = np.abs(actual.astype(np.float64) - expected) <= limit
+        right = np.where(np.isfinite(expected), near, (expected == actual) | np.isnan(expected) & np.isnan(actual))
+    actual[:9_000], right[:9_000] = expected[:9_000], True
+    assert 0.2 < np.mean(right[9_000:]) < 0.8
+    problem = SchedulingProblem.from_pipeline(lambda: copied(dtype), parallelism=1)
+    actual.tofile(tmp_path / "image.raw")
+    with Compiler() as compiler:
+        compiler.compile(problem, None, library)
+        runtime = compiler.runtime_library(problem.target)
+    with RunningKernel(runtime, library, 1, SETTINGS, [f"image={tmp_path / 'image.raw'}"]) as running:
+        running.outputs(tmp_path)
+        expected.tofile(tmp_path / "0.bin")
+        with pytest.raises(
+            KernelFailed, match=f"^{np.sum(~right)} of {right.size} points.* at .{np.argmin(right)}. is"
+        ):
+            running.check(tmp_path)
 
 
 def test_what_somebody_kills_runs_once_more() -> None:
