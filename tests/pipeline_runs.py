@@ -22,7 +22,10 @@ SCHEDULED_SLOWLY = pytest.mark.parametrize(
 
 @functools.lru_cache(maxsize=8)
 def built(name: str, size: tuple[int, int], scheduled: bool) -> hl.Pipeline:
-    """A pipeline for `run`; the same one each time, so that it is compiled once for all tests of a process."""
+    """A pipeline for `run`; the same one each time, so that it is compiled once for all tests of a process.
+
+    What is to be scheduled is another one: `run` computes each Func of the others at root.
+    """
     return pipelines.build(name, size=size)
 
 
@@ -46,8 +49,7 @@ def run(
     """
     if scheduled:
         return _run_scheduled(pipeline, output, inputs)
-    arguments = pipeline.infer_arguments()
-    kernel = _compiled(pipeline, inlined)
+    kernel, arguments = _compiled(pipeline, inlined)
     buffer = hl.Buffer(output)
     if minimum is not None:
         buffer.set_min(minimum)
@@ -58,11 +60,12 @@ def run(
 
 
 @functools.lru_cache(maxsize=8)
-def _compiled(pipeline: hl.Pipeline, inlined: tuple[str, ...]) -> hl.Callable:
+def _compiled(pipeline: hl.Pipeline, inlined: tuple[str, ...]) -> tuple[hl.Callable, list[hl.Argument]]:
     for i, name in enumerate(pipeline_functions(pipeline)):
         if name.split("$")[0] not in inlined:
             pipeline.get_func(i).compute_root()
-    return pipeline.compile_to_callable(pipeline.infer_arguments(), hl.Target(_core.resolve_target("host")))
+    arguments = pipeline.infer_arguments()
+    return pipeline.compile_to_callable(arguments, hl.Target(_core.resolve_target("host"))), arguments
 
 
 def _run_scheduled(pipeline: hl.Pipeline, output: np.ndarray, inputs: dict[str, object]) -> np.ndarray:

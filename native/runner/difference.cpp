@@ -72,6 +72,17 @@ double largest(halide_type_t type, std::span<const uint8_t> data) {
     return most;
 }
 
+// The tolerance for outputs of this type and size.
+Tolerance fitted(halide_type_t type, std::span<const uint8_t> expected, Tolerance tolerance) {
+    if (is_float(type)) {
+        tolerance.absolute *= std::clamp(largest(type, expected), least_scale, 1.0);
+    }
+    if (type.code == halide_type_bfloat) {
+        tolerance.relative = std::max(tolerance.relative, bfloat_step);
+    }
+    return tolerance;
+}
+
 bool equal(halide_type_t type, const uint8_t *actual, const uint8_t *expected, const Tolerance &tolerance) {
     if (std::memcmp(actual, expected, static_cast<size_t>(type.bytes())) == 0) {
         return true;
@@ -125,29 +136,23 @@ double as_double(halide_type_t type, const uint8_t *from) {
 }
 
 Difference difference(halide_type_t type, std::span<const uint8_t> actual, std::span<const uint8_t> expected,
-                      Tolerance tolerance) {
-    const auto bytes = static_cast<size_t>(type.bytes());
-    if (type.code == halide_type_bfloat) {
-        tolerance.relative = std::max(tolerance.relative, bfloat_step);
+                      const Tolerance &tolerance) {
+    if (std::equal(actual.begin(), actual.end(), expected.begin())) {
+        return {};
     }
+    const auto bytes = static_cast<size_t>(type.bytes());
+    const Tolerance allowed = fitted(type, expected, tolerance);
     Difference found;
-    bool is_scaled = !is_float(type);
     for (size_t begin = 0; begin < actual.size(); begin += block * bytes) {
         const size_t size = std::min(block * bytes, actual.size() - begin);
         const auto ours = actual.subspan(begin, size);
         const auto theirs = expected.subspan(begin, size);
-        if (std::memcmp(ours.data(), theirs.data(), size) == 0) {
-            continue;
-        }
-        if (!is_scaled) {
-            tolerance.absolute *= std::clamp(largest(type, expected), least_scale, 1.0);
-            is_scaled = true;
-        }
-        if (is_float32(type) && are_near(ours, theirs, tolerance)) {
+        if (std::equal(ours.begin(), ours.end(), theirs.begin()) ||
+            (is_float32(type) && are_near(ours, theirs, allowed))) {
             continue;
         }
         for (size_t at = 0; at < size; at += bytes) {
-            if (!equal(type, &ours[at], &theirs[at], tolerance) && found.count++ == 0) {
+            if (!equal(type, &ours[at], &theirs[at], allowed) && found.count++ == 0) {
                 found.first = (begin + at) / bytes;
             }
         }

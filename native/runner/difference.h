@@ -17,7 +17,7 @@ struct Tolerance {
     double integer = 0;
 };
 
-// Of how many elements are too far off, and the first of them.
+// How many elements are too far off, and which is the first of them.
 struct Difference {
     size_t count = 0;
     size_t first = 0;
@@ -25,7 +25,7 @@ struct Difference {
 
 // Compares elements of a type, of which there are equally many bytes on both sides.
 Difference difference(halide_type_t type, std::span<const uint8_t> actual, std::span<const uint8_t> expected,
-                      Tolerance tolerance);
+                      const Tolerance &tolerance);
 
 // An element as a number, the nearest one where there is no double for it.
 double as_double(halide_type_t type, const uint8_t *from);

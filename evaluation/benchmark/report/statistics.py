@@ -154,8 +154,8 @@ def _improvement(scores: Scores, others: Scores) -> Interval:
 def _share_better(scores: Matrix, others: Matrix) -> float:
     """Of all pairs of runs on the same pipeline, those in which the first one is better; half of the equal ones count.
 
-    Mann and Whitney's U over the number of pairs, as in rliable. Its own function makes a test of
-    each pipeline of each resample, whose p-values nobody sees: 150 times as long.
+    Mann and Whitney's U over the number of pairs, as in rliable, whose own function makes a test of each pipeline of each
+    resample, with p-values that nobody sees: 150 times as long.
     """
     ours = scores[:, None]
     return float(((ours > others).mean() + (ours >= others).mean()) / 2)
