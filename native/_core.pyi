@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Literal, final
+from typing import Any, ClassVar, Generic, Literal, final
 
 import halide as hl
 import numpy as np
@@ -587,7 +587,12 @@ class Decision(_Value):
     """One decision, recognizable among those of other states; an immutable value, equal to itself and hashable.
 
     It is a choice by position: "tile" is an index into the tilings of a level, or into the ways to make tasks.
+
+    Attributes:
+        KINDS: names of the kinds, by their codes in `Expansion.sizes`.
     """
+
+    KINDS: ClassVar[tuple[str, ...]]
 
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
@@ -605,11 +610,25 @@ class Expansion(_Bound):
         Raises:
             InvalidParameter: there is no such decision.
         """
+    def index_of(self, decision: Decision) -> int:
+        """Where a decision, say of another state, stands among these.
+
+        Raises:
+            InvalidParameter: it is not legal here.
+        """
     def describe(self, index: int) -> dict[str, Any]:
         """A decision in words: its kind and Func, and as far as it has them its level, tiles, tasks and vector_dim.
 
         Raises:
             InvalidParameter: there is no such decision.
+        """
+    def sizes(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """What `describe` says of all decisions, in numbers.
+
+        Returns:
+            Codes [count, 4]: the kind, as in `Decision.KINDS`; of a placement the stage of its level (-1: the root), the
+            depth of that and vector_dim, of others -2. Sizes [count, 3, loops]: the outer tile, the inner tile and the
+            tasks, each with an entry for each loop, innermost first, and zeros behind them.
         """
     def child(self, index: int) -> State:
         """The state after a decision.

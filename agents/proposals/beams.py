@@ -11,7 +11,12 @@ WIDTHS = (1, 8, 32)
 
 
 def beam_winners(
-    space: Space, *, widths: Sequence[int] = WIDTHS, passes: int | None = 1, max_evaluations: int | None = None
+    space: Space,
+    *,
+    widths: Sequence[int] = WIDTHS,
+    passes: int | None = 1,
+    max_evaluations: int | None = None,
+    threads: int = 1,
 ) -> Iterator[Proposal]:
     """The winner of each width, of kind "beam" (of width 1, "greedy"), then the others that they found, best first.
 
@@ -20,11 +25,12 @@ def beam_winners(
         widths: of the beams.
         passes: of each search; None for Halide's own number, five, or one of the greedy search.
         max_evaluations: of each search.
+        threads: that search; they make no difference to what is found.
     """
     others: list[Proposal] = []
     for width in widths:
         try:
-            options = BeamOptions(beam_size=width, passes=passes)
+            options = BeamOptions(beam_size=width, passes=passes, threads=threads)
             found = beam_search(space, options, max_evaluations=max_evaluations).solutions
         except SearchExhausted:
             continue

@@ -62,7 +62,7 @@ def _replay(decisions: Sequence[Decision]) -> Choice:
     def choose(state: State, expansion: Expansion) -> int:
         known = decisions[state.num_decisions_made]
         if state.child_if_legal(known) is not None:
-            return next(index for index in range(len(expansion)) if expansion.decision(index) == known)
+            return expansion.index_of(known)
         return int(expansion.costs().argmin())
 
     return choose

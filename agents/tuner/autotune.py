@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -121,7 +122,7 @@ class Autotune(Agent):
         found = self._baseline(problem, budget, seed, on_progress)
         baseline = proposal_of("adams2019", rules.space(problem, weights), found.actions)
         spaces = [rules.space(setting, weights) for setting in settings.values()]
-        proposer = Proposer(spaces, seed, guide=guide, retrain=self.retrain)
+        proposer = Proposer(spaces, seed, guide=guide, retrain=self.retrain, threads=_usable_cores())
         progress = on_progress if isinstance(on_progress, TuningProgress) else None
         sizes = Sizes(self.batch, self.first, self.proposals, self.finalists)
         with ExitStack() as ending:
@@ -186,12 +187,16 @@ class Autotune(Agent):
 
     def _baseline(self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None) -> Plan:
         """Adams2019's schedule; what it has found so far, if it takes too long."""
-        beam = BeamSearch(**dataclasses.asdict(self.rules), weights=self.weights)
+        beam = BeamSearch(**dataclasses.asdict(self.rules), weights=self.weights, threads=_usable_cores())
         seconds = None if budget.seconds is None else _SHARE_OF_BASELINE * budget.seconds
         return beam.search(problem, Budget(seconds=seconds), seed, on_progress)
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         return tuning_progress(f"Tuning {problem.name}", self._budget(budget))
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _candidates(winner: Proposal, others: Sequence[Proposal]) -> tuple[Candidate, ...]:

@@ -7,8 +7,9 @@ model where that is not legal any more. Here they are followed by what they say:
 
 from __future__ import annotations
 
-import math
 import random
+
+import numpy as np
 
 from halidegym.agents.proposals import Proposal
 from halidegym.agents.proposals.descents import descend, nearly_cheapest
@@ -65,17 +66,18 @@ def _another(expansion: Expansion, step: Step, rng: random.Random) -> int:
     """Another decision than the one that was taken: a similar one, one of the cheapest, or one at any place."""
     kind = rng.choices(("near", "cheap", "any"), (0.4, 0.3, 0.3))[0]
     if kind == "near":
-        weights = [math.exp(-distance) if distance > 0 else 0.0 for distance in distances(expansion, step)]
-        return rng.choices(range(len(expansion)), weights)[0] if sum(weights) > 0 else 0
+        apart = distances(expansion, step)
+        weights = np.where(apart > 0, np.exp(-apart), 0.0)
+        return rng.choices(range(len(expansion)), weights.tolist())[0] if weights.any() else 0
     return nearly_cheapest(expansion, rng, _CHEAPEST) if kind == "cheap" else _any_place(expansion, rng)
 
 
 def _any_place(expansion: Expansion, rng: random.Random) -> int:
     """First where and how, so that rare ways are as likely as frequent ones; then one of the cheapest sizes."""
-    places: dict[tuple[object, ...], list[int]] = {}
-    for index in range(len(expansion)):
-        words = expansion.describe(index)
-        places.setdefault(tuple(words.get(key) for key in ("kind", "level", "depth", "tasks")), []).append(index)
-    costs = expansion.costs()
-    among = sorted(rng.choice(list(places.values())), key=lambda index: float(costs[index]))
-    return rng.choice(among[:_CHEAPEST])
+    codes, sizes = expansion.sizes()
+    places = np.column_stack([codes[:, :3], sizes[:, 2]])  # kind, level, depth and tasks
+    _, firsts, place_of = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    place = rng.choice(np.argsort(firsts).tolist())
+    among = np.flatnonzero(place_of.ravel() == place)
+    cheapest = among[np.argsort(expansion.costs()[among], kind="stable")]
+    return int(rng.choice(cheapest[:_CHEAPEST]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, in_turn, neighbours, proposal_of
 from halidegym.agents.proposals.descents import CARELESSNESS
@@ -31,11 +31,14 @@ class Proposer:
         seed: of the random numbers.
         guide: weights of the second cost model; those of the spaces for none.
         retrain: whether to fine-tune the guide on what was measured so far.
+        threads: that beams search with.
     """
 
-    def __init__(self, spaces: Sequence[Space], seed: int, *, guide: Weights, retrain: bool = False) -> None:
+    def __init__(
+        self, spaces: Sequence[Space], seed: int, *, guide: Weights, retrain: bool = False, threads: int = 1
+    ) -> None:
         self._spaces = {space.problem.parallelism: space for space in spaces}
-        self._seed, self._guide, self._retrain = seed, guide, retrain
+        self._seed, self._guide, self._retrain, self._threads = seed, guide, retrain, threads
         self._rng = random.Random(seed)
         self._models = [self._spaces]  # the same spaces by each model
         if any(space.weights != guide for space in spaces):
@@ -46,9 +49,7 @@ class Proposer:
     def first(self, trials: Trials, count: int) -> list[Proposal]:
         """Schedules to begin with: what searches find for other numbers of cores, and descents of all kinds."""
         winners = [
-            itertools.islice(beam_winners(space, widths=(32, 1), max_evaluations=_BEAM_EVALUATIONS), 2)
-            for model in self._models
-            for space in model.values()
+            itertools.islice(self._winners(space, (32, 1)), 2) for model in self._models for space in model.values()
         ]
         return self._new(trials, itertools.chain(in_turn(*winners), self._fresh), count)
 
@@ -61,8 +62,11 @@ class Proposer:
     def _learn(self, trials: Trials) -> None:
         guided = self._guided_by(retrained(self._guide, trials.done, self._seed))
         self._models[-1] = guided
-        winners = [beam_winners(space, widths=(8,), max_evaluations=_BEAM_EVALUATIONS) for space in guided.values()]
+        winners = [self._winners(space, (8,)) for space in guided.values()]
         self._fresh = itertools.chain(in_turn(*(itertools.islice(found, 2) for found in winners)), self._descents())
+
+    def _winners(self, space: Space, widths: Sequence[int]) -> Iterator[Proposal]:
+        return beam_winners(space, widths=widths, max_evaluations=_BEAM_EVALUATIONS, threads=self._threads)
 
     def _guided_by(self, weights: Weights) -> dict[int, Space]:
         return {cores: _with_weights(space, weights) for cores, space in self._spaces.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -21,7 +22,8 @@ SETTINGS = TimingSettings(time_limit_s=1.0, patience_s=1.0, timeout_s=30.0, comp
 SCREENING_ROUNDS = 2
 """Turns that a schedule takes when it is screened."""
 
-_WORTH = 0.6  # who is slower than this in a first turn gets no more of them
+_WORTH = 0.7  # who is not so many times as fast as the fastest so far in a first turn gets no more of them
+_STEPS = 4  # of a baseline's speed: among records, those of a run that went a little differently are found, too
 
 
 @contextmanager
@@ -45,11 +47,18 @@ def screen(
     problem: SchedulingProblem,
     proposals: Sequence[Proposal],
     baseline: ScheduleLike,
+    best_speed: float,
     compile_within_s: float,
 ) -> list[Comparison]:
-    """Compare schedules with a baseline in a few turns; the slow ones are given up after the first.
+    """Compare schedules with a baseline in a few turns; those that are slow beside the fastest so far get but one.
 
-    See `Stopwatch.compare_all` for `compile_within_s`.
+    Args:
+        timer: measures.
+        problem: to schedule.
+        proposals: the schedules.
+        baseline: what they are compared with.
+        best_speed: how many times as fast as that the fastest so far is.
+        compile_within_s: see `Stopwatch.compare_all`.
     """
     schedules = [Schedule.from_state(problem, proposal.state) for proposal in proposals]
     costs = [cost_for(problem, proposal) for proposal in proposals]
@@ -61,7 +70,7 @@ def screen(
             baseline,
             costs=costs,
             rounds=SCREENING_ROUNDS,
-            worth=_WORTH,
+            worth=_WORTH * max(1.0, math.floor(_STEPS * best_speed) / _STEPS),
             by_work=by_work,
             compile_within_s=compile_within_s,
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,10 +23,10 @@ from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing.measurements import Comparison
 from halidegym.envs.timing.timers import Timer
-from halidegym.envs.timing.turns import MIN_ROUNDS
+from halidegym.envs.timing.turns import MIN_ROUNDS, MOST_ROUNDS
 from halidegym.native._core import Weights
 
-_LEAST_OF_FINAL, _MOST_OF_FINAL = 0.1, 0.35  # of the seconds
+_LEAST_OF_FINAL, _USUAL_OF_FINAL, _MOST_OF_FINAL = 0.03, 0.1, 0.35  # of the seconds
 _COMPILING = 0.1  # of the seconds, likewise, for a batch, ...
 _PATIENCE = 2.0  # ... unless this many times what the baseline takes is longer, for each schedule
 
@@ -187,13 +186,18 @@ class Run:
         return max(0.0, min(self._left(), max(_COMPILING * self._budget.seconds, usual)))
 
     def _reserve(self) -> float:
-        """Seconds that the last comparison is going to take: as many turns as an interval needs."""
+        """Seconds that the last comparison is going to take, by the turns of the fastest so far.
+
+        As many turns as an interval needs, and all of them within a tenth of the seconds.
+        """
         seconds = self._budget.seconds
         if seconds is None:
             return 0.0
-        turns = [trial.comparison.a.run_s / SCREENING_ROUNDS for trial in self.trials.done[1:] if trial.speed > 0]
-        needed = MIN_ROUNDS * (self._sizes.finalists + 1) * statistics.median(turns) if turns else 0.0
-        return min(max(needed, _LEAST_OF_FINAL * seconds), _MOST_OF_FINAL * seconds)
+        fastest = [trial.comparison for trial in self.trials.fastest(self._sizes.finalists + 1)]
+        entrants = [comparison.a for comparison in fastest] + [comparison.b for comparison in fastest[:1]]
+        round_s = sum(entrant.run_s for entrant in entrants) / SCREENING_ROUNDS
+        usual = min(max(MOST_ROUNDS * round_s, _LEAST_OF_FINAL * seconds), _USUAL_OF_FINAL * seconds)
+        return min(max(MIN_ROUNDS * round_s, usual), _MOST_OF_FINAL * seconds)
 
     @property
     def baseline_name(self) -> str:
@@ -224,11 +228,11 @@ class Run:
         return self.trials.choose(proposals, self._sizes.batch, rng)
 
     def _measure(self, batch: Sequence[Proposal]) -> None:
-        fastest = self.trials.best
+        fastest, best_speed = self.trials.best, self.trials.best_speed
         limit_s = self._compile_within(batch)
-        comparisons = screen(self._timer, self._problem, batch, self._base, limit_s)
+        comparisons = screen(self._timer, self._problem, batch, self._base, best_speed, limit_s)
         if not all(map(_has_baseline, comparisons)):  # which has run before, so that says nothing of the others
-            comparisons = screen(self._timer, self._problem, batch, self._base, limit_s)
+            comparisons = screen(self._timer, self._problem, batch, self._base, best_speed, limit_s)
         told = [proposal for proposal, comparison in zip(batch, comparisons, strict=True) if _has_baseline(comparison)]
         comparisons = list(filter(_has_baseline, comparisons))
         self.trials.add(told, comparisons)

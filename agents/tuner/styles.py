@@ -6,40 +6,46 @@ innermost dimension whole, and nest little (docs/specification/papers.md, sectio
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from halidegym.agents.proposals import Proposal
 from halidegym.agents.proposals.descents import descend
-from halidegym.native._core import Expansion, Space, State
+from halidegym.native._core import Decision, Expansion, Space, State
 
-Rule: TypeAlias = Callable[[Mapping[str, Any], int], bool]
-"""Whether a decision, in words, is in the style, for so many cores."""
+Mask: TypeAlias = NDArray[np.bool_]
+Rule: TypeAlias = Callable[[NDArray[np.int32], NDArray[np.int64], int], Mask]
+"""Which decisions, as `Expansion.sizes` tells of them, are in the style, for so many cores."""
 
 _FEW = 4  # tasks for each core
 _CHEAPEST = 10
+_SLIDING = [code for code, kind in enumerate(Decision.KINDS) if kind.startswith("store_at")]
+_INLINE = Decision.KINDS.index("inline")
 
 
-def _few_tasks(words: Mapping[str, Any], cores: int) -> bool:
-    return "tasks" not in words or cores <= math.prod(words["tasks"]) <= _FEW * cores
+def _few_tasks(_codes: NDArray[np.int32], sizes: NDArray[np.int64], cores: int) -> Mask:
+    tasks = np.maximum(sizes[:, 2], 1).prod(axis=1)
+    return np.asarray(~sizes[:, 2].any(axis=1) | ((cores <= tasks) & (tasks <= _FEW * cores)))
 
 
-def _strips(words: Mapping[str, Any], _cores: int) -> bool:
-    return all(tile[0] == 1 for tile in (words.get("outer_tile"), words.get("inner_tile"), words.get("tasks")) if tile)
+def _strips(_codes: NDArray[np.int32], sizes: NDArray[np.int64], _cores: int) -> Mask:
+    return np.asarray((sizes[:, :, :1] <= 1).all(axis=(1, 2)))
 
 
-def _one_level(words: Mapping[str, Any], _cores: int) -> bool:
-    return "inner_tile" not in words and words.get("depth", 0) <= 2
+def _one_level(codes: NDArray[np.int32], sizes: NDArray[np.int64], _cores: int) -> Mask:
+    return np.asarray(~sizes[:, 1].any(axis=1) & (codes[:, 2] <= 2))
 
 
-def _no_sliding(words: Mapping[str, Any], _cores: int) -> bool:
-    return not str(words["kind"]).startswith("store_at")
+def _no_sliding(codes: NDArray[np.int32], _sizes: NDArray[np.int64], _cores: int) -> Mask:
+    return ~np.isin(codes[:, 0], _SLIDING)
 
 
-def _not_inline(words: Mapping[str, Any], _cores: int) -> bool:
-    return str(words["kind"]) != "inline"
+def _not_inline(codes: NDArray[np.int32], _sizes: NDArray[np.int64], _cores: int) -> Mask:
+    return np.asarray(codes[:, 0] != _INLINE)
 
 
 RULES: Sequence[Rule] = (_few_tasks, _strips, _one_level, _no_sliding, _not_inline)
@@ -55,16 +61,17 @@ def styled_descent(space: Space, rng: random.Random) -> Proposal:
 
     def choose(_state: State, expansion: Expansion) -> int:
         among = _in_style(expansion, style, cores)
-        costs = expansion.costs()
-        ordered = sorted(among, key=lambda index: float(costs[index]))
-        return rng.choice(ordered[:_CHEAPEST]) if rng.random() < rate else ordered[0]
+        ordered = among[np.argsort(expansion.costs()[among], kind="stable")]
+        return int(rng.choice(ordered[:_CHEAPEST]) if rng.random() < rate else ordered[0])
 
     return descend("styled", space.initial_state(), (), choose)
 
 
-def _in_style(expansion: Expansion, style: Sequence[Rule], cores: int) -> Sequence[int]:
-    among: Sequence[int] = range(len(expansion))
-    words = {index: expansion.describe(index) for index in among}
+def _in_style(expansion: Expansion, style: Sequence[Rule], cores: int) -> NDArray[np.intp]:
+    """Indices of the legal decisions that follow the rules."""
+    codes, sizes = expansion.sizes()
+    among = np.ones(len(expansion), dtype=np.bool_)
     for rule in style:
-        among = [index for index in among if rule(words[index], cores)] or among
-    return among
+        stricter = among & rule(codes, sizes, cores)
+        among = stricter if stricter.any() else among
+    return np.flatnonzero(among)

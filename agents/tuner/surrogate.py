@@ -7,7 +7,6 @@ Processes for Machine Learning, 2006, chapters 2 and 5). Half of the kernel is l
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -47,17 +46,16 @@ def predict(known: Matrix, log_times: Vector, unknown: Matrix) -> Prediction:
     shift, scale = float(np.mean(log_times)), max(float(np.std(log_times)), 1e-3)
     targets = (log_times - shift) / scale
     products, costs = rows[:, :-1] @ rows[:, :-1].T / max(rows.shape[1] - 1, 1), rows[:, -1]
-    distances = _squared_distances(products)
-
-    def covariance(length: float, slope: float) -> Matrix:
-        return np.asarray(0.5 * np.exp(-0.5 * distances / length**2) + 0.5 * products + slope * np.outer(costs, costs))
-
-    def evidence(setting: tuple[float, float, float]) -> float:
-        length, slope, noise = setting
-        return _log_evidence(covariance(length, slope)[:count, :count], noise, targets)
-
-    length, slope, noise = max(itertools.product(_LENGTHS, _SLOPES, _NOISES), key=evidence)
-    kernel = covariance(length, slope)
+    distances, by_cost = _squared_distances(products), np.outer(costs, costs)
+    best, kernel, noise = -math.inf, products, 0.0
+    for length in _LENGTHS:
+        likeness = 0.5 * np.exp(-0.5 * distances / length**2) + 0.5 * products
+        for slope in _SLOPES:
+            candidate = likeness + slope * by_cost
+            for variance in _NOISES:
+                evidence = _log_evidence(candidate[:count, :count], variance, targets)
+                if evidence > best:
+                    best, kernel, noise = evidence, candidate, variance
     solved = np.linalg.solve(
         kernel[:count, :count] + noise * np.eye(count), np.column_stack([targets, kernel[:count, count:]])
     )
@@ -69,10 +67,20 @@ def predict(known: Matrix, log_times: Vector, unknown: Matrix) -> Prediction:
 
 
 def _log_evidence(kernel: Matrix, noise: float, targets: Vector) -> float:
-    """How well a kernel explains the targets, at its best scale; up to a constant."""
-    factor = np.linalg.cholesky(kernel + noise * np.eye(len(targets)))
-    explained = max(float(np.mean(np.linalg.solve(factor, targets) ** 2)), 1e-9)
-    return -0.5 * len(targets) * math.log(explained) - float(np.log(np.diag(factor)).sum())
+    """How well a kernel explains the targets, at its best scale; up to a constant.
+
+    With the targets t as another row and column, whose last entry is c, the last pivot of the one factorization is
+    c - t' K^-1 t; no eigenvalue of K is below the noise, which tells how large c must be.
+    """
+    count, enough = len(targets), 2 * float(targets @ targets) / noise + 1
+    bordered = np.empty((count + 1, count + 1))
+    bordered[:count, :count] = kernel
+    bordered[count, :count] = bordered[:count, count] = targets
+    bordered[count, count] = enough - noise
+    np.fill_diagonal(bordered, np.diag(bordered) + noise)
+    pivots = np.diag(np.linalg.cholesky(bordered))
+    explained = max((enough - float(pivots[-1]) ** 2) / count, 1e-9)
+    return -0.5 * count * math.log(explained) - float(np.log(pivots[:-1]).sum())
 
 
 def _standardized(rows: Matrix) -> Matrix:

@@ -12,6 +12,7 @@ from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.envs.timing.turns import MOST_ROUNDS
 from halidegym.native.checks import check_given
 
 __all__ = ["Comparison", "Timing", "TimingSettings", "compare_schedules", "run_schedule", "time_schedule"]
@@ -50,7 +51,7 @@ def compare_schedules(
     a: ScheduleLike,
     b: ScheduleLike,
     *,
-    rounds: int = 15,
+    rounds: int = MOST_ROUNDS,
     threads: int | None = None,
     inputs: Mapping[str, NDArray[Any]] | None = None,
     **settings: Any,

@@ -25,7 +25,7 @@ from halidegym.envs.timing.kernel_store import KernelStore
 from halidegym.envs.timing.machine import check_runs_here, compiling, measuring, this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.trusted import Trusted, cannot_verify
-from halidegym.envs.timing.turns import MIN_ROUNDS, Entrant, are_precise, in_order, ratio_of, without_drift
+from halidegym.envs.timing.turns import MOST_ROUNDS, Entrant, in_order, race, ratio_of, without_drift
 from halidegym.native import _core
 from halidegym.native.checks import INT32_MAX, check_at_least, check_given, check_kind, checked_path
 
@@ -188,7 +188,13 @@ class Stopwatch:
         ]
 
     def compare(
-        self, problem: SchedulingProblem, a: ScheduleLike, b: ScheduleLike, *, rounds: int = 15, precision: float = 0.01
+        self,
+        problem: SchedulingProblem,
+        a: ScheduleLike,
+        b: ScheduleLike,
+        *,
+        rounds: int = MOST_ROUNDS,
+        precision: float = 0.01,
     ) -> Comparison:
         """Measure which of two schedules is faster; see `compare_all`."""
         (comparison,) = self.compare_all(problem, [a], b, rounds=rounds, precision=precision)
@@ -200,7 +206,7 @@ class Stopwatch:
         schedules: Sequence[ScheduleLike],
         baseline: ScheduleLike,
         *,
-        rounds: int = 15,
+        rounds: int = MOST_ROUNDS,
         precision: float = 0.01,
         worth: float = 0.0,
         by_work: bool = False,
@@ -220,7 +226,8 @@ class Stopwatch:
             baseline: what they are compared with.
             rounds: how many turns each takes at most; six for a confidence of 95 %.
             precision: stop before, from six rounds on, when no interval of a ratio is wider than this on either side.
-            worth: who is not so many times as fast as the baseline in an undisturbed first turn gets no more turns.
+            worth: who is not so many times as fast as the baseline in an undisturbed first turn, of which one sample is
+                enough then, gets no more turns.
             by_work: whether the seconds count in which cores worked, not those of the clock. On one thread, a busy machine
                 disturbs these little; on several, they do not tell how well the work is divided.
             compile_within_s: seconds that compiling may take for all schedules but the baseline, the limit of the settings
@@ -345,14 +352,7 @@ class Stopwatch:
         entrants = [self._entrant(problem, kernel, by_work) for kernel in kernels]
         limit_s = min(within_s, len(kernels) * (self.settings.time_limit_s + self.settings.patience_s))
         with compiling() if by_work else measuring():
-            begin = time.monotonic()
-            for done in range(rounds):
-                is_late = time.monotonic() - begin > limit_s
-                if done >= MIN_ROUNDS and (is_late or are_precise(entrants, precision)):
-                    break
-                for entrant in in_order(entrants, done):
-                    if not entrant.is_beaten_by(entrants[0], worth):
-                        entrant.take_turn()
+            race(entrants, rounds, precision, worth, limit_s)
         return list(zip(kernels, entrants, strict=True))
 
     def _check(self, problem: SchedulingProblem, running: RunningKernel) -> str:

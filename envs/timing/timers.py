@@ -15,6 +15,7 @@ from halidegym.envs.timing.database import Key, Record, TimingDatabase, check_mi
 from halidegym.envs.timing.machine import this_machine
 from halidegym.envs.timing.measurements import Comparison, Timing, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
+from halidegym.envs.timing.turns import MOST_ROUNDS
 from halidegym.native._core import Error, InvalidParameter
 from halidegym.native.checks import check_given, check_kind
 
@@ -140,7 +141,7 @@ class RecordingTimer:
         baseline: ScheduleLike,
         *,
         costs: Sequence[float | None] | None = None,
-        rounds: int = 15,
+        rounds: int = MOST_ROUNDS,
         worth: float = 0.0,
         by_work: bool = False,
         compile_within_s: float = math.inf,
@@ -209,7 +210,9 @@ def _had_less_time(timing: Timing, compile_timeout_s: float) -> bool:
 def _way(rounds: int, worth: float, by_work: bool) -> str:
     """How a comparison was made if not as `compare` does: with a few turns, it is no answer to who asks for many."""
     return (
-        "" if (rounds, worth, by_work) == (15, 0.0, False) else f"; {rounds} rounds, worth {worth}, by work {by_work}"
+        ""
+        if (rounds, worth, by_work) == (MOST_ROUNDS, 0.0, False)
+        else f"; {rounds} rounds, worth {worth}, by work {by_work}"
     )
 
 

@@ -15,9 +15,13 @@ from halidegym.envs.timing.measurements import median_interval
 MIN_ROUNDS = 6
 """The fewest that give an interval of 95 %."""
 
+MOST_ROUNDS = 15
+"""Where nobody asks for another number."""
+
 _FEWEST_TO_TELL_A_PACE = 3  # entrants in a round
 _SAMPLES_PER_TURN = 3
 _LONG_SAMPLE_S = 0.3  # is enough for a turn, undisturbed
+_TELLING_SAMPLE_S = 0.05  # is enough to tell that another one is slower, likewise
 _SHORT_SAMPLES_PER_TURN, _TURN_S = 12, 0.03
 
 Turn: TypeAlias = tuple[float, bool]
@@ -52,13 +56,17 @@ class Entrant:
     run_s: float = 0.0
     larger_inputs: str = ""
 
-    def take_turn(self) -> None:
-        """Take a few samples, of which the least undisturbed one counts; then check the output."""
+    def take_turn(self, hopeless_s: float = math.inf) -> None:
+        """Take a few samples, of which the least undisturbed one counts; then check the output.
+
+        Args:
+            hopeless_s: a single sample, unless it is short, is enough to tell that a run takes longer.
+        """
         if self.failure is not None:
             return
         begin = time.perf_counter()
         try:
-            taken, self.larger_inputs = once_more_if_killed(self._checked_samples)
+            taken, self.larger_inputs = once_more_if_killed(lambda: self._checked_samples(hopeless_s))
             self.samples.extend(taken)
             if self.by_work:
                 self.turns.append((min(sample.work_s for sample in taken), False))
@@ -70,21 +78,31 @@ class Entrant:
             self.turns.clear()
         self.run_s += time.perf_counter() - begin
 
-    def _checked_samples(self) -> tuple[list[Sample], str]:
+    def _checked_samples(self, hopeless_s: float) -> tuple[list[Sample], str]:
         with self.start() as running:
-            return _samples(running), self.check(running)
+            taken = [running.sample()]
+            first = self._as_counted(taken[0])
+            if first.disturbed or first.run_s < max(hopeless_s, _TELLING_SAMPLE_S):
+                taken = _completed(taken, running)
+            return taken, self.check(running)
 
     @property
     def counted(self) -> list[Sample]:
         """The samples, with the seconds that count."""
-        return [Sample(s.work_s, False, s.work_s) for s in self.samples] if self.by_work else self.samples
+        return list(map(self._as_counted, self.samples))
 
-    def is_beaten_by(self, baseline: Entrant, worth: float) -> bool:
-        """Whether the first turns, if nothing disturbed them, show that this is not so many times as fast."""
-        if not (self.turns and baseline.turns):
-            return False
-        (own, is_disturbed), (base, base_is_disturbed) = self.turns[0], baseline.turns[0]
-        return base < worth * own and not (is_disturbed or base_is_disturbed)
+    def _as_counted(self, sample: Sample) -> Sample:
+        return Sample(sample.work_s, False, sample.work_s) if self.by_work else sample
+
+    def hopeless_s(self, worth: float) -> float:
+        """Seconds a run above which another one is not so many times as fast, if nothing disturbed the first turn."""
+        if not self.turns or self.turns[0][1] or worth <= 0:
+            return math.inf
+        return self.turns[0][0] / worth
+
+    def is_beaten(self, hopeless_s: float) -> bool:
+        """Whether its first turn, if nothing disturbed it, took longer."""
+        return bool(self.turns) and self.turns[0][0] > hopeless_s and not self.turns[0][1]
 
 
 def in_order(entrants: Sequence[Entrant], number: int) -> Sequence[Entrant]:
@@ -92,10 +110,31 @@ def in_order(entrants: Sequence[Entrant], number: int) -> Sequence[Entrant]:
     return entrants if number % 2 == 0 else entrants[::-1]
 
 
-def _samples(running: RunningKernel) -> list[Sample]:
-    taken = [running.sample()]
+def race(entrants: Sequence[Entrant], rounds: int, precision: float, worth: float, limit_s: float) -> None:
+    """Let kernels take turns; the first one is the baseline. `Stopwatch.compare_all` tells when they end.
+
+    Args:
+        entrants: the kernels.
+        rounds: how many turns each takes at most.
+        precision: of the ratios, which is enough.
+        worth: how many times as fast as the baseline one must be to take a second turn.
+        limit_s: seconds, after which none takes more turns than an interval needs.
+    """
+    baseline, begin = entrants[0], time.monotonic()
+    for done in range(rounds):
+        is_late = time.monotonic() - begin > limit_s
+        if done >= MIN_ROUNDS and (is_late or are_precise(entrants, precision)):
+            break
+        for entrant in in_order(entrants, done):
+            hopeless_s = math.inf if entrant is baseline else baseline.hopeless_s(worth)
+            if not entrant.is_beaten(hopeless_s):
+                entrant.take_turn(hopeless_s)
+
+
+def _completed(taken: list[Sample], running: RunningKernel) -> list[Sample]:
+    """As many samples as a turn has, these among them."""
     while len(taken) < _samples_wanted(running) and (taken[-1].disturbed or running.shortest_s < _LONG_SAMPLE_S):
-        taken.append(running.sample())
+        taken = [*taken, running.sample()]
     return taken
 
 

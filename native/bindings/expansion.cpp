@@ -2,11 +2,13 @@
 
 #include <pybind11/operators.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "bindings/native_work.h"
 #include "bindings/values.h"
 #include "problem/error.h"
+#include "state/decision_sizes.h"
 #include "state/evaluator.h"
 
 namespace py = pybind11;
@@ -71,6 +73,16 @@ const Decision &BoundExpansion::decision(int64_t index) const {
     return decisions[static_cast<size_t>(index)];
 }
 
+int64_t BoundExpansion::index_of(const Decision &decision) const {
+    const auto decisions = expansion_.decisions();
+    const auto found = std::ranges::find(decisions, decision);
+    if (found == decisions.end()) {
+        throw InvalidParameter(repr(decision) +
+                               " is not legal here; give a decision for which child_if_legal is not None");
+    }
+    return found - decisions.begin();
+}
+
 py::dict BoundExpansion::describe(int64_t index) {
     const State &state = expansion_.state();
     const Decision &decision = this->decision(index);
@@ -92,6 +104,15 @@ py::dict BoundExpansion::describe(int64_t index) {
     add_tuple("inner_tile", expansion_.inner_tile(decision));
     add_tuple("tasks", expansion_.tasks(decision));
     return result;
+}
+
+py::tuple BoundExpansion::sizes() {
+    const DecisionSizes found(expansion_, expansion_.decisions());
+    const auto count = static_cast<py::ssize_t>(size());
+    return py::make_tuple(
+        py::array_t<int32_t>({count, py::ssize_t{DecisionSizes::num_codes}}, found.codes.data()),
+        py::array_t<int64_t>({count, py::ssize_t{DecisionSizes::num_tuples}, py::ssize_t{found.loops}},
+                             found.sizes.data()));
 }
 
 // Of an expansion of its own, so that threads that use this one need not wait.
@@ -143,6 +164,11 @@ py::tuple to_tuple(const FeatureTable &table) {
 }
 
 void bind_decision(py::class_<Decision> &type) {
+    py::tuple kinds(static_cast<size_t>(Decision::num_kinds));
+    for (size_t kind = 0; kind < kinds.size(); kind++) {
+        kinds[kind] = name_of(static_cast<Decision::Kind>(kind));
+    }
+    type.attr("KINDS") = kinds;
     type.def(py::self == py::self)
         .def("__hash__", [](const Decision &decision) { return py::hash(to_tuple(decision)); })
         .def("__repr__", &repr)
@@ -157,7 +183,9 @@ void bind_expansion(py::class_<BoundExpansion> &type) {
             "__repr__",
             [](const BoundExpansion &expansion) { return py::str("Expansion({} decisions)").format(expansion.size()); })
         .def("decision", &BoundExpansion::decision, py::arg("index"), py::return_value_policy::copy)
+        .def("index_of", &BoundExpansion::index_of, py::arg("decision"))
         .def("describe", &BoundExpansion::describe, py::arg("index"))
+        .def("sizes", &BoundExpansion::sizes)
         .def("child", &BoundExpansion::child, py::arg("index"))
         .def("costs", &BoundExpansion::costs)
         .def("child_features", &BoundExpansion::child_features, py::arg("index"));

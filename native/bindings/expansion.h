@@ -23,7 +23,9 @@ public:
     std::span<const Decision> decisions() const { return expansion_.decisions(); }
     size_t size() const { return decisions().size(); }
     const Decision &decision(int64_t index) const;
+    int64_t index_of(const Decision &decision) const;
     pybind11::dict describe(int64_t index);
+    pybind11::tuple sizes();
     State child(int64_t index) { return expansion_.child(decision(index)); }
     pybind11::array_t<double> costs() const;
     pybind11::tuple child_features(int64_t index);

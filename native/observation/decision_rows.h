@@ -33,7 +33,7 @@ namespace halidegym {
 //        +9      points each time, log2(1 + n)
 //        +10     log2(points in all / points at the root)
 struct DecisionRows {
-    static constexpr int num_kinds = static_cast<int>(Decision::Kind::Parallelize) + 1;
+    static constexpr int num_kinds = Decision::num_kinds;
     static constexpr int num_scalars = 2;   // after the kinds
     static constexpr int num_sums = 7;      // after the trip counts
     static constexpr int num_demands = 11;  // after the sums

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "runner/points.h"
+#include "runner/shares.h"
 
 namespace halidegym {
 namespace {
@@ -198,34 +199,42 @@ void Arguments::size_buffers(const Kernel &kernel, bool outputs) {
 }
 
 void Arguments::allocate(Buffer &buffer) {
-    const size_t bytes = static_cast<size_t>(pack(buffer.dimensions)) * buffer.header.type.bytes();
+    const int64_t span = pack(buffer.dimensions);
+    const size_t bytes = static_cast<size_t>(span) * buffer.header.type.bytes();
     // An allocation of its own even if empty: memory that is null would mean a bounds query.
     const size_t padded = (bytes / alignment + 1) * alignment;
     buffer.storage.reset(std::aligned_alloc(alignment, padded));
     if (!buffer.storage) {
         throw std::bad_alloc();
     }
-    std::memset(buffer.storage.get(), 0, padded);
     buffer.header.host = static_cast<uint8_t *>(buffer.storage.get());
+    // Values are going to be written to all elements of an input, and to nothing else.
+    const size_t written = !buffer.is_output && span == num_elements(buffer.dimensions) ? bytes : 0;
+    const size_t share = (padded - written) / static_cast<size_t>(num_threads());
+    in_threads(num_threads(), [&](int i) {  // for most of the time, the system fetches pages
+        const size_t begin = written + share * static_cast<size_t>(i);
+        std::memset(buffer.header.host + begin, 0, i + 1 < num_threads() ? share : padded - begin);
+    });
 }
 
 void Arguments::fill(Buffer &buffer, uint64_t seed) const {
     const auto coordinate = [&](size_t d, int32_t index) {
         return static_cast<uint32_t>(buffer.dimensions[d].min + index);
     };
+    std::vector<Rows> parts = Rows::parts(buffer.dimensions, num_threads());
     const auto fill_by = [&](auto value_of) {
-        for_each_row(buffer.dimensions,
-                     [&](const std::vector<int32_t> &at, int64_t offset, int32_t count, int32_t stride) {
-                         uint64_t row = seed;
-                         for (size_t d = 1; d < at.size(); d++) {
-                             row = scramble(row ^ coordinate(d, at[d]));
-                         }
-                         for (int32_t i = 0; i < count; i++) {
-                             const auto value = value_of(at.empty() ? row : scramble(row ^ coordinate(0, i)));
-                             const int64_t place = (offset + int64_t{i} * stride) * int64_t{sizeof value};
-                             std::memcpy(buffer.header.host + place, &value, sizeof value);
-                         }
-                     });
+        const auto fill_row = [&](const std::vector<int32_t> &at, int64_t offset, int32_t length, int32_t stride) {
+            uint64_t row = seed;
+            for (size_t d = 1; d < at.size(); d++) {
+                row = scramble(row ^ coordinate(d, at[d]));
+            }
+            for (int32_t i = 0; i < length; i++) {
+                const auto value = value_of(at.empty() ? row : scramble(row ^ coordinate(0, i)));
+                const int64_t place = (offset + int64_t{i} * stride) * int64_t{sizeof value};
+                std::memcpy(buffer.header.host + place, &value, sizeof value);
+            }
+        };
+        in_threads(static_cast<int>(parts.size()), [&](int i) { parts[static_cast<size_t>(i)].visit(fill_row); });
     };
     with_values_of(buffer.header.type, fill_by);
 }
@@ -241,7 +250,7 @@ void Arguments::read(Buffer &buffer, const Dimensions &region, const std::string
     const auto index = [&](size_t d, int32_t at) {
         return int64_t{std::clamp(buffer.dimensions[d].min + at - region[d].min, 0, region[d].extent - 1)};
     };
-    for_each_row(buffer.dimensions, [&](const std::vector<int32_t> &at, int64_t offset, int32_t count, int32_t stride) {
+    Rows(buffer.dimensions).visit([&](const std::vector<int32_t> &at, int64_t offset, int32_t count, int32_t stride) {
         int64_t row = 0;
         for (size_t d = at.size(); d-- > 1;) {
             row = (row + index(d, at[d])) * region[d - 1].extent;

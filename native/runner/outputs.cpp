@@ -66,14 +66,14 @@ private:
         const auto bytes = static_cast<size_t>(buffer.type.bytes());
         std::vector<uint8_t> data(size);
         uint8_t *to = data.data();
-        for_each_row(dimensions_of(buffer),
-                     [&](const std::vector<int32_t> &, int64_t offset, int32_t count, int32_t stride) {
-                         const uint8_t *from = buffer.host + offset * static_cast<int64_t>(bytes);
-                         for (int32_t i = 0; i < count;
-                              i++, to += bytes, from += static_cast<int64_t>(stride) * static_cast<int64_t>(bytes)) {
-                             std::memcpy(to, from, bytes);
-                         }
-                     });
+        Rows(dimensions_of(buffer))
+            .visit([&](const std::vector<int32_t> &, int64_t offset, int32_t count, int32_t stride) {
+                const uint8_t *from = buffer.host + offset * static_cast<int64_t>(bytes);
+                for (int32_t i = 0; i < count;
+                     i++, to += bytes, from += static_cast<int64_t>(stride) * static_cast<int64_t>(bytes)) {
+                    std::memcpy(to, from, bytes);
+                }
+            });
         return data;
     }
 

@@ -18,6 +18,8 @@ struct Decision {
         StoreAtLevelSplit,  // as StoreAtLevel, but that next level is split and the Func computed between the halves
         Parallelize,        // the Func's loops at the root become parallel tasks
     };
+    static constexpr int num_kinds = static_cast<int>(Kind::Parallelize) + 1;
+
     Kind kind = Kind::Pass;
     uint8_t vector_dim = 0;   // placements: the storage dimension to vectorize
     uint16_t depth = 0;       // placements: the level, counted from the root along the Func's single callers

@@ -272,7 +272,7 @@ def test_no_schedule_keeps_the_compiler_busy_beyond_the_seconds(blur: Scheduling
         plan = tune(blur, RecordingTimer(stopwatch=stopwatch), seconds=seconds)
     assert plan.measurements and stopwatch.compiling
     for now, end in stopwatch.compiling:
-        assert end <= begin + 0.9 * seconds + 0.1  # the last comparison has the rest
+        assert end <= begin + 0.97 * seconds + 0.1  # the last comparison, whose turns take no time, has the rest
         assert end - now <= 0.1 * seconds + 1e-6  # longer than eight baselines take
     assert stopwatch.deciding_until == pytest.approx(begin + seconds, abs=0.1)
     with MadeUpStopwatch() as stopwatch:

@@ -120,6 +120,10 @@ def test_a_turn_can_count_by_work(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_who_is_beaten_in_an_undisturbed_turn_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     slow, fast = turns(monkeypatch, [0.05] * 4), turns(monkeypatch, [0.02] * 4)
-    assert slow.is_beaten_by(fast, 0.5) and not slow.is_beaten_by(fast, 0.3) and not fast.is_beaten_by(slow, 1.0)
-    slow.turns[0] = (0.05, True)
-    assert not slow.is_beaten_by(fast, 0.5)
+    assert slow.is_beaten(fast.hopeless_s(0.5)) and not slow.is_beaten(fast.hopeless_s(0.3))
+    assert fast.is_beaten(slow.hopeless_s(3.0)) and not fast.is_beaten(slow.hopeless_s(1.0))
+    assert not slow.is_beaten(fast.hopeless_s(0.0))
+    fast.turns[0] = (0.02, True)
+    assert not slow.is_beaten(fast.hopeless_s(0.5))
+    slow.turns[0], fast.turns[0] = (0.05, True), (0.02, False)
+    assert not slow.is_beaten(fast.hopeless_s(0.5))

@@ -59,11 +59,11 @@ def entrant(*seconds: float) -> Entrant:
 class Steady:
     """A kernel whose runs all take as long."""
 
-    def __init__(self, seconds: float) -> None:
-        self.shortest_s = seconds
+    def __init__(self, seconds: float, disturbed: bool = False) -> None:
+        self.shortest_s, self._disturbed = seconds, disturbed
 
     def sample(self) -> Sample:
-        return Sample(self.shortest_s, False, self.shortest_s)
+        return Sample(self.shortest_s, self._disturbed, self.shortest_s)
 
 
 @pytest.mark.parametrize(("seconds", "samples"), [(0.4, 1), (0.05, 3), (0.0065, 5), (0.001, 12)])
@@ -73,6 +73,19 @@ def test_a_turn_has_the_more_samples_the_shorter_they_are(seconds: float, sample
     taking = Entrant(start=lambda: running, check=lambda _: "")
     taking.take_turn()
     assert (taking.turns, len(taking.samples)) == ([(seconds, False)], samples)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "disturbed", "hopeless_s", "samples"),
+    [(0.1, False, 0.09, 1), (0.1, False, 0.11, 3), (0.1, True, 0.09, 3), (0.04, False, 0.01, 3)],
+)
+def test_one_long_undisturbed_sample_tells_who_is_hopeless(
+    seconds: float, disturbed: bool, hopeless_s: float, samples: int
+) -> None:
+    running: Any = nullcontext(Steady(seconds, disturbed))
+    taking = Entrant(start=lambda: running, check=lambda _: "")
+    taking.take_turn(hopeless_s)
+    assert len(taking.samples) == samples
 
 
 def test_who_has_failed_has_no_turns_and_takes_none() -> None:
@@ -116,7 +129,7 @@ def test_a_steady_drift_is_no_difference(tmp_path: Path, monkeypatch: pytest.Mon
     problem = SchedulingProblem.from_pipeline(pipelines_for_tests.ALL["mm"](), parallelism=1)
     taken = itertools.count()
 
-    def drifting(entrant: Entrant) -> None:
+    def drifting(entrant: Entrant, *_: float) -> None:
         entrant.turns.append((1.01 ** next(taken), False))
 
     monkeypatch.setattr(Entrant, "take_turn", drifting)
