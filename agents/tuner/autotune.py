@@ -6,7 +6,7 @@ import dataclasses
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,8 @@ from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.proposals import Proposal, proposal_of
+from halidegym.agents.reference.autoschedulers import AutoschedulerFailed
+from halidegym.agents.reference.groups import Placement, mullapudi_groups
 from halidegym.agents.tuner.plan import ADAMS2019, Finalist, TunedPlan
 from halidegym.agents.tuner.progress import TuningProgress, tuning_progress
 from halidegym.agents.tuner.proposer import Proposer
@@ -34,6 +36,7 @@ from halidegym.native.checks import INT32_MAX, check_at_least, check_given, chec
 from halidegym.native.weights import check_weights, resolve_weights
 
 _SHARE_OF_BASELINE = 0.25  # of the seconds
+_GROUPING_S, _SHARE_OF_GROUPING = 60.0, 0.1  # at most for Mullapudi2016, which takes one to four on most pipelines
 _MAX_CANDIDATES = 32
 
 
@@ -122,7 +125,14 @@ class Autotune(Agent):
         found = self._baseline(problem, budget, seed, on_progress)
         baseline = proposal_of("adams2019", rules.space(problem, weights), found.actions)
         spaces = [rules.space(setting, weights) for setting in settings.values()]
-        proposer = Proposer(spaces, seed, guide=guide, retrain=self.retrain, threads=_usable_cores())
+        proposer = Proposer(
+            spaces,
+            seed,
+            guide=guide,
+            retrain=self.retrain,
+            threads=_usable_cores(),
+            groups=lambda: _groups(problem, budget),
+        )
         progress = on_progress if isinstance(on_progress, TuningProgress) else None
         sizes = Sizes(self.batch, self.first, self.proposals, self.finalists)
         with ExitStack() as ending:
@@ -193,6 +203,15 @@ class Autotune(Agent):
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         return tuning_progress(f"Tuning {problem.name}", self._budget(budget))
+
+
+def _groups(problem: SchedulingProblem, budget: Budget) -> Mapping[str, Placement]:
+    """Where Mullapudi2016 computes the Funcs; nothing if it fails or takes too long."""
+    seconds = _GROUPING_S if budget.seconds is None else min(_GROUPING_S, _SHARE_OF_GROUPING * budget.seconds)
+    try:
+        return mullapudi_groups(problem, seconds)
+    except AutoschedulerFailed:
+        return {}
 
 
 def _usable_cores() -> int:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, in_turn, neighbours, proposal_of
 from halidegym.agents.proposals.descents import CARELESSNESS
+from halidegym.agents.reference.groups import Placement
 from halidegym.agents.tuner import moves
+from halidegym.agents.tuner.groups import RATES, grouped_descent
 from halidegym.agents.tuner.retraining import LEAST_TRIALS, retrained
 from halidegym.agents.tuner.styles import styled_descent
 from halidegym.agents.tuner.trials import Attempts, Trials
@@ -32,14 +35,22 @@ class Proposer:
         guide: weights of the second cost model; those of the spaces for none.
         retrain: whether to fine-tune the guide on what was measured so far.
         threads: that beams search with.
+        groups: where Mullapudi2016 computes the Funcs, asked for when it is needed; nothing if that is not known.
     """
 
     def __init__(
-        self, spaces: Sequence[Space], seed: int, *, guide: Weights, retrain: bool = False, threads: int = 1
+        self,
+        spaces: Sequence[Space],
+        seed: int,
+        *,
+        guide: Weights,
+        retrain: bool = False,
+        threads: int = 1,
+        groups: Callable[[], Mapping[str, Placement]] = dict,
     ) -> None:
         self._spaces = {space.problem.parallelism: space for space in spaces}
         self._seed, self._guide, self._retrain, self._threads = seed, guide, retrain, threads
-        self._rng = random.Random(seed)
+        self._rng, self._groups = random.Random(seed), functools.cache(groups)
         self._models = [self._spaces]  # the same spaces by each model
         if any(space.weights != guide for space in spaces):
             self._models.append(self._guided_by(guide))
@@ -47,11 +58,12 @@ class Proposer:
         self._fresh = self._descents()
 
     def first(self, trials: Trials, count: int) -> list[Proposal]:
-        """Schedules to begin with: what searches find for other numbers of cores, and descents of all kinds."""
+        """Schedules to begin with: groups, what searches find for all numbers of cores, and descents of all kinds."""
+        grouped = [itertools.islice(self._grouped(next(iter(model.values()))), 2) for model in self._models]
         winners = [
             itertools.islice(self._winners(space, (32, 1)), 2) for model in self._models for space in model.values()
         ]
-        return self._new(trials, itertools.chain(in_turn(*winners), self._fresh), count)
+        return self._new(trials, itertools.chain(in_turn(*grouped, *winners), self._fresh), count)
 
     def more(self, trials: Trials, count: int) -> list[Proposal]:
         """Different schedules that have not been measured, most of them made of the fastest so far."""
@@ -109,7 +121,14 @@ class Proposer:
         """
         own, *others = model.values()
         careless = careless_descents(own, self._rng.randrange(_SEEDS))
-        return in_turn(careless, in_turn(self._ruled(own), *(self._descents_in(other) for other in others)))
+        others_by_turns = in_turn(self._ruled(own), *(self._descents_in(other) for other in others))
+        return in_turn(careless, self._grouped(own), others_by_turns)
+
+    def _grouped(self, space: Space) -> Attempts:
+        """First what fits the groups best."""
+        rates = itertools.chain(RATES[:1], iter(lambda: self._rng.choice(RATES), None))
+        if groups := self._groups():
+            yield from self._drawn(lambda: grouped_descent(space, groups, next(rates), self._rng))
 
     def _descents_in(self, space: Space) -> Attempts:
         return in_turn(careless_descents(space, self._rng.randrange(_SEEDS)), self._ruled(space))

@@ -1,0 +1,71 @@
+"""What Mullapudi2016 decides, as it is read off its source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import pipelines_for_tests
+from halidegym.agents.reference import AutoschedulerFailed
+from halidegym.agents.reference.groups import Placement, mullapudi_groups
+from halidegym.envs.pipelines import build
+from halidegym.envs.problems.problem import SchedulingProblem
+from oracle.builder_problem import SSE_AVX2
+
+
+def problem_of(name: str) -> SchedulingProblem:
+    return SchedulingProblem.from_pipeline(pipelines_for_tests.ALL[name](), target=SSE_AVX2, parallelism=2)
+
+
+def groups_of(name: str) -> dict[str, Placement]:
+    """Without the numbers that Halide puts behind names that it knows already."""
+
+    def plain(func: str) -> str:
+        return func.split("$")[0]
+
+    groups = mullapudi_groups(problem_of(name))
+    return {plain(func): replace(placement, consumer=plain(placement.consumer)) for func, placement in groups.items()}
+
+
+def test_tiles_tasks_and_who_is_computed_in_them_are_read() -> None:
+    """`bx` at the tiles of `by`, 256 x 256 of them, whose rows are parallel."""
+    assert groups_of("blur") == {
+        "bx": Placement(consumer="by", in_tiles=True, vector_dim=0),
+        "by": Placement(vector_dim=0, task_sizes={1: 256}, tile_sizes={0: 256}),
+    }
+
+
+def test_where_tiles_are_the_tasks_nothing_is_in_other_tiles() -> None:
+    at_tasks = Placement(consumer="s3", vector_dim=0)
+    assert groups_of("stencil3") == {
+        "s1": at_tasks,
+        "s2": at_tasks,
+        "s3": Placement(vector_dim=0, task_sizes={0: 64}),
+    }
+
+
+def test_updates_are_no_part_of_it() -> None:
+    """Two of them vectorize the other dimension."""
+    of_rows = Placement(vector_dim=0, task_sizes={1: 1})
+    assert groups_of("several_updates") == {"f": of_rows, "o": of_rows}
+
+
+@pytest.mark.parametrize("name", ["camera_pipe", "interpolate"])
+def test_groups_of_large_pipelines_hang_together(name: str) -> None:
+    problem = SchedulingProblem.from_pipeline(build(name), parallelism=2)
+    dimensions = {node.name: node.dimensions for node in problem.nodes if not node.is_input}
+    groups = mullapudi_groups(problem)
+    assert len(groups) > 10 and groups.keys() <= dimensions.keys()
+    roots = {func for func, placement in groups.items() if not placement.consumer}
+    assert {placement.consumer for placement in groups.values()} <= {"", *roots}
+    assert any(placement.consumer for placement in groups.values())
+    for func, placement in groups.items():
+        dims = {*placement.task_sizes, *placement.tile_sizes, placement.vector_dim or 0}
+        assert max(dims) < dimensions[func]
+        assert not placement.in_tiles or groups[placement.consumer].tile_sizes
+
+
+def test_a_plugin_that_takes_too_long_is_no_answer() -> None:
+    with pytest.raises(AutoschedulerFailed):
+        mullapudi_groups(problem_of("blur"), seconds=1e-3)
