@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,49 +26,46 @@ class Placement:
     """Where a Func is computed, which is not inlined.
 
     Attributes:
-        consumer: the Func in whose loops it is computed; empty at the root.
+        consumer: node id of the Func in whose loops it is computed; None at the root.
         in_tiles: whether that is inside of the consumer's tiles, and not only of its tasks.
         vector_dim: the dimension that is vectorized; None for none.
         task_sizes: by dimension, the extent of a parallel task; other dimensions are whole.
         tile_sizes: likewise of a tile in a task.
     """
 
-    consumer: str = ""
+    consumer: int | None = None
     in_tiles: bool = False
     vector_dim: int | None = None
     task_sizes: Mapping[int, int] = field(default_factory=dict)
     tile_sizes: Mapping[int, int] = field(default_factory=dict)
 
 
-def mullapudi_groups(problem: SchedulingProblem, seconds: float | None = None) -> dict[str, Placement]:
-    """Where Mullapudi2016 computes the Funcs of a pipeline (Mullapudi et al. 2016), by name; the others are inlined.
+@functools.lru_cache(maxsize=8)
+def mullapudi_groups(problem: SchedulingProblem, seconds: float | None = None) -> Mapping[int, Placement]:
+    """Where Mullapudi2016 computes the Funcs of a pipeline (Mullapudi et al. 2016), by node id; the others are inlined.
+
+    Found out once, as the plugin takes a second and more in a process of its own.
 
     Raises:
         AutoschedulerFailed: the plugin rejected the problem, its process died, or time or memory ran out.
     """
     schedule = Mullapudi2016().plan(problem, seconds=seconds).schedule
     assert isinstance(schedule, ReferenceSchedule)
-    pipeline = problem.pipeline()
-    names = {variable: pipeline.get_func(int(index)).name() for variable, index in _FUNC.findall(schedule.source)}
+    pipeline, ids = problem.pipeline(), {node.name: node.id for node in problem.nodes}
+    nodes = {variable: ids[pipeline.get_func(int(index)).name()] for variable, index in _FUNC.findall(schedule.source)}
     blocks = {
-        names[scheduled[1]]: pure
+        nodes[scheduled[1]]: pure
         for pure in (_UPDATE.split(block)[0] for block in _BLOCK.findall(schedule.source))
         if (scheduled := _SCHEDULED.search(pure)) is not None
     }
-    return {func: _placement(block, blocks, names) for func, block in blocks.items()}
-
-
-def _placement(block: str, blocks: Mapping[str, str], names: Mapping[str, str]) -> Placement:
-    loops = _Loops.of(block)
-    computed = _COMPUTE_AT.search(block)
-    consumer = "" if computed is None else names[computed[1]]
-    return Placement(
-        consumer=consumer,
-        in_tiles=computed is not None and consumer in blocks and computed[2] in _Loops.of(blocks[consumer]).of_tiles,
-        vector_dim=loops.vector_dim,
-        task_sizes=loops.task_sizes,
-        tile_sizes=loops.tile_sizes,
-    )
+    loops = {node: _Loops.of(block) for node, block in blocks.items()}
+    groups = {}
+    for node, own in loops.items():
+        at = _COMPUTE_AT.search(blocks[node])
+        consumer = None if at is None else nodes[at[1]]
+        in_tiles = at is not None and consumer in loops and at[2] in loops[consumer].of_tiles
+        groups[node] = Placement(consumer, in_tiles, own.vector_dim, own.task_sizes, own.tile_sizes)
+    return groups
 
 
 @dataclass(frozen=True)

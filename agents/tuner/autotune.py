@@ -205,7 +205,7 @@ class Autotune(Agent):
         return tuning_progress(f"Tuning {problem.name}", self._budget(budget))
 
 
-def _groups(problem: SchedulingProblem, budget: Budget) -> Mapping[str, Placement]:
+def _groups(problem: SchedulingProblem, budget: Budget) -> Mapping[int, Placement]:
     """Where Mullapudi2016 computes the Funcs; nothing if it fails or takes too long."""
     seconds = _GROUPING_S if budget.seconds is None else min(_GROUPING_S, _SHARE_OF_GROUPING * budget.seconds)
     try:

@@ -29,12 +29,12 @@ _KIND = {kind: code for code, kind in enumerate(Decision.KINDS)}
 _ELSEWHERE, _SLIDING, _SPLIT, _VECTOR, _DEPTH = 10.0, 4.0, 3.0, 1.0, 0.5
 
 
-def grouped_descent(space: Space, groups: Mapping[str, Placement], rate: float, rng: random.Random) -> Proposal:
+def grouped_descent(space: Space, groups: Mapping[int, Placement], rate: float, rng: random.Random) -> Proposal:
     """A descent by the decisions that fit the groups best, of equal ones the cheapest, and now and then any of the best.
 
     Args:
         space: to descend in.
-        groups: where Funcs are computed, by name; those that are missing are inlined.
+        groups: where Funcs are computed, by node id; those that are missing are inlined.
         rate: how often it takes any of the ten best.
         rng: to draw with.
     """
@@ -43,7 +43,7 @@ def grouped_descent(space: Space, groups: Mapping[str, Placement], rate: float, 
     def choose(state: State, expansion: Expansion) -> int:
         order = np.lexsort((expansion.costs(), follow.misfits(state, expansion)))
         index = int(rng.choice(order[:_LIKEST]) if rng.random() < rate else order[0])
-        follow.note(state.next_func, expansion, index)
+        follow.note(state, expansion, index)
         return index
 
     return descend("grouped", space.initial_state(), (), choose)
@@ -52,41 +52,44 @@ def grouped_descent(space: Space, groups: Mapping[str, Placement], rate: float, 
 class _Follow:
     """How well decisions fit the groups, in one descent."""
 
-    def __init__(self, space: Space, groups: Mapping[str, Placement]) -> None:
-        problem = space.problem
+    def __init__(self, space: Space, groups: Mapping[int, Placement]) -> None:
         self._groups = groups
-        self._funcs = np.array([*(problem.nodes[stage.node].name for stage in problem.stages), "", ""])  # -2, -1: none
-        self._tiled: dict[str, int] = {}  # depths of the tiles that Funcs were split into
+        self._nodes = {node.name: node for node in space.problem.nodes}
+        # By stage; the last two are for codes -2 and -1: none, and the root.
+        self._node_of = np.array([*(stage.node for stage in space.problem.stages), -1, -1])
+        self._tiled: dict[int, int] = {}  # depths of the tiles that Funcs were split into
 
     def misfits(self, state: State, expansion: Expansion) -> NDArray[np.float64]:
         """Of each decision; 0 for those that fit."""
         codes, sizes = expansion.sizes()
-        func = state.next_func
-        own = self._groups.get(func)
+        func = self._nodes[state.next_func]
+        own = self._groups.get(func.id)
         if state.next_phase == "parallelize":
-            if own is None or own.consumer:
+            if own is None or own.consumer is not None:
                 return np.zeros(len(codes))
-            return _doublings(sizes[:, 2], _counts(state, func, own.task_sizes))
+            return _doublings(sizes[:, 2], _counts(state, func.name, own.task_sizes))
         if own is None:
             return np.asarray(_ELSEWHERE * (codes[:, 0] != _KIND["inline"]))
         unlike = _VECTOR * (codes[:, 3] != own.vector_dim) if own.vector_dim is not None else np.zeros(len(codes))
-        if not own.consumer:
+        if own.consumer is None:
             return np.asarray(unlike + _ELSEWHERE * (codes[:, 1] != -1))
-        unlike = unlike + _ELSEWHERE * (self._funcs[codes[:, 1]] != own.consumer)
+        unlike = unlike + _ELSEWHERE * (self._node_of[codes[:, 1]] != own.consumer)
         unlike = unlike + _SLIDING * ~np.isin(codes[:, 0], [_KIND["compute_at_level"], _KIND["compute_at_tile"]])
-        tile_sizes = self._groups[own.consumer].tile_sizes if own.consumer in self._groups else {}
         if own.in_tiles and own.consumer not in self._tiled:
-            fitting = _doublings(sizes[:, 0], _counts(state, own.consumer, tile_sizes))
-            return np.asarray(unlike + fitting + _SPLIT * (codes[:, 0] != _KIND["compute_at_tile"]))
+            consumer = state.space.problem.nodes[own.consumer].name
+            wanted = _counts(state, consumer, self._groups[own.consumer].tile_sizes)
+            return np.asarray(
+                unlike + _doublings(sizes[:, 0], wanted) + _SPLIT * (codes[:, 0] != _KIND["compute_at_tile"])
+            )
         depth = self._tiled.get(own.consumer, 1) if own.in_tiles else 1
         unlike = unlike + _DEPTH * np.abs(codes[:, 2] - depth)
         return np.asarray(unlike + _SPLIT * (codes[:, 0] != _KIND["compute_at_level"]))
 
-    def note(self, func: str, expansion: Expansion, index: int) -> None:
+    def note(self, state: State, expansion: Expansion, index: int) -> None:
         """Remember where the tiles of a group are, for those that follow."""
         kind, _, depth, _ = expansion.sizes()[0][index]
-        own = self._groups.get(func)
-        if own is not None and own.in_tiles and kind == _KIND["compute_at_tile"]:
+        own = self._groups.get(self._nodes[state.next_func].id)
+        if own is not None and own.consumer is not None and own.in_tiles and kind == _KIND["compute_at_tile"]:
             self._tiled.setdefault(own.consumer, int(depth))
 
 

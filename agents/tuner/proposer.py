@@ -46,7 +46,7 @@ class Proposer:
         guide: Weights,
         retrain: bool = False,
         threads: int = 1,
-        groups: Callable[[], Mapping[str, Placement]] = dict,
+        groups: Callable[[], Mapping[int, Placement]] = dict,
     ) -> None:
         self._spaces = {space.problem.parallelism: space for space in spaces}
         self._seed, self._guide, self._retrain, self._threads = seed, guide, retrain, threads

@@ -17,8 +17,8 @@ from halidegym.envs.problems.rules import Rules
 from halidegym.native._core import LoopNest, Space
 from oracle.builder_problem import SSE_AVX2
 
-IN_TILES = Placement(consumer="s3", in_tiles=True, vector_dim=0)
-ROOT = Placement(vector_dim=0, task_sizes={1: 250}, tile_sizes={0: 504})
+IN_TILES = ("s3", Placement(in_tiles=True, vector_dim=0))
+ROOT = ("", Placement(vector_dim=0, task_sizes={1: 250}, tile_sizes={0: 504}))
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +28,17 @@ def space() -> Space:
     return Rules().space(problem)
 
 
-def descent(space: Space, groups: Mapping[str, Placement], rate: float = 0.0, seed: int = 0) -> Proposal:
-    """With the names of the pipeline's Funcs, which may have numbers behind them."""
-    names = {node.name.split("$")[0]: node.name for node in space.problem.nodes}
-    named = {
-        names.get(func, func): replace(placement, consumer=names.get(placement.consumer, placement.consumer))
-        for func, placement in groups.items()
+Named = Mapping[str, tuple[str, Placement]]
+
+
+def descent(space: Space, groups: Named, rate: float = 0.0, seed: int = 0) -> Proposal:
+    """By the names of Funcs and their consumers, without the numbers that Halide may put behind them."""
+    ids = {node.name.split("$")[0]: node.id for node in space.problem.nodes}
+    by_id = {
+        ids[func]: replace(placement, consumer=ids[consumer] if consumer else None)
+        for func, (consumer, placement) in groups.items()
     }
-    return grouped_descent(space, named, rate, random.Random(seed))
+    return grouped_descent(space, by_id, rate, random.Random(seed))
 
 
 def funcs(levels: Sequence[LoopNest]) -> list[str]:
@@ -63,14 +66,14 @@ def test_members_share_the_tiles_of_their_group(space: Space, members: tuple[str
 
 
 def test_members_of_tasks_are_in_no_tiles(space: Space) -> None:
-    groups = {"s3": Placement(task_sizes={1: 250}), "s2": Placement(consumer="s3")}
+    groups = {"s3": ("", Placement(task_sizes={1: 250})), "s2": ("s3", Placement())}
     nest = descent(space, groups).state.nest
     tasks = level_of(nest, "s3")
     assert counts(tasks) == [1, 4] and funcs(tasks.children) == ["s2", "s3"]
 
 
 def test_each_func_of_a_group_of_its_own_is_at_the_root(space: Space) -> None:
-    groups = dict.fromkeys(("s1", "s2", "s3"), Placement(vector_dim=0, task_sizes={1: 125}))
+    groups = dict.fromkeys(("s1", "s2", "s3"), ("", Placement(vector_dim=0, task_sizes={1: 125})))
     nest = descent(space, groups).state.nest
     assert funcs(nest.children) == [*groups]
     assert all(level.parallel and counts(level) == [1, 8] for level in nest.children)
@@ -92,6 +95,6 @@ def test_descents_differ_the_more_of_the_best_are_taken(space: Space) -> None:
 
 
 def test_groups_of_another_pipeline_do_no_harm(space: Space) -> None:
-    assert descent(space, {"elsewhere": ROOT}).state.is_complete
-    stray = {"s3": ROOT, "s2": Placement(consumer="elsewhere", in_tiles=True)}
-    assert descent(space, stray).state.is_complete
+    rng = random.Random(0)
+    assert grouped_descent(space, {99: ROOT[1]}, 0.0, rng).state.is_complete
+    assert grouped_descent(space, {2: Placement(consumer=99, vector_dim=7)}, 0.0, rng).state.is_complete
