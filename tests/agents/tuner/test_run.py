@@ -12,7 +12,7 @@ import pytest
 import pipelines_for_tests
 from halidegym.agents import Autotune, BeamSearch
 from halidegym.agents.proposals import Proposal, careless_descents
-from halidegym.agents.tuner import run
+from halidegym.agents.tuner import autotune, run
 from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.agents.tuner.racing import screen
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -79,8 +79,14 @@ def test_what_is_left_of_the_seconds_is_for_a_smaller_batch(blur: SchedulingProb
     assert timer.begun[measured] < 4.0
 
 
-def test_a_run_with_smaller_batches_is_that_of_as_many_measurements(blur: SchedulingProblem) -> None:
-    """Those that are chosen together are all measured before others are, so that batches show in nothing."""
+def test_a_run_with_smaller_batches_is_that_of_as_many_measurements(
+    blur: SchedulingProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are chosen together are all measured before others are, so that batches show in nothing.
+
+    Whether Mullapudi2016 is done within a tenth of five seconds does.
+    """
+    monkeypatch.setattr(autotune, "mullapudi_groups", lambda *_: {})
 
     class Late(MadeUpTimes):
         """One that makes the second batch seem to take most of the seconds that are left."""
