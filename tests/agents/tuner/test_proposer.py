@@ -13,6 +13,7 @@ import pipelines_for_tests
 from halidegym.agents import Autotune
 from halidegym.agents.learned.cost_models.example import example_weights
 from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, proposal_of
+from halidegym.agents.reference.groups import Placement
 from halidegym.agents.tuner import moves, proposer
 from halidegym.agents.tuner.proposer import Proposer
 from halidegym.agents.tuner.trials import Trials
@@ -74,6 +75,26 @@ def test_dead_ends_do_not_keep_the_other_descents_from_being_proposed(
     proposed = Proposer(spaces, 0, guide=example_weights()).first(Trials(), 24)
     assert 8 <= len(proposed) <= 24
     assert len({proposal.state.dump() for proposal in proposed}) == len(proposed)
+
+
+def test_groups_come_first_and_come_again(blur: SchedulingProblem) -> None:
+    ids = {node.name.split("$")[0]: node.id for node in blur.nodes}
+    in_rows = {
+        ids["by"]: Placement(vector_dim=0, task_sizes={1: 64}),
+        ids["bx"]: Placement(consumer=ids["by"], vector_dim=0),
+    }
+    asked: list[None] = []
+
+    def groups() -> dict[int, Placement]:
+        asked.append(None)
+        return in_rows
+
+    trials, source = Trials(), Proposer([Rules().space(blur)], 0, guide=example_weights(), groups=groups)
+    assert not asked, "before they are needed"
+    kinds = [proposal.kind for proposal in source.first(trials, 24)]
+    assert kinds[0] == "grouped" and "grouped" in kinds[8:] and "beam" in kinds and "careless" in kinds
+    source.more(trials, 8)
+    assert len(asked) == 1
 
 
 def test_beams_and_descents_go_by_either_model(blur: SchedulingProblem, descents: Callable[[Any], None]) -> None:
