@@ -19,7 +19,6 @@ import pipelines_for_tests
 from halidegym.agents import Autotune, BeamSearch
 from halidegym.agents.learned.cost_models.example import example_weights
 from halidegym.agents.proposals import careless_descents, proposal_of
-from halidegym.agents.reference import AutoschedulerFailed
 from halidegym.agents.tuner import autotune
 from halidegym.agents.tuner.features import Features
 from halidegym.agents.tuner.plan import ADAMS2019, TRUSTED, TunedPlan
@@ -390,16 +389,3 @@ def test_absurd_parameters_are_refused(make: Callable[[], Autotune], words: str)
 def test_other_budgets_are_refused(blur: SchedulingProblem) -> None:
     with pytest.raises(InvalidParameter, match="seconds and measurements"):
         Autotune().plan(blur, evaluations=5)
-
-
-def test_without_mullapudi2016_there_are_no_groups(blur: SchedulingProblem, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object) -> Any:
-        raise AutoschedulerFailed("it is out of memory")
-
-    def kinds() -> set[str]:
-        plan = tune(blur, MadeUpTimes(by_splits), replace(SMALL, finalists=8), measurements=8)
-        return {finalist.kind for finalist in plan.finalists}
-
-    assert "grouped" in kinds()
-    monkeypatch.setattr(autotune, "mullapudi_groups", fails)
-    assert len(kinds()) > 1 and "grouped" not in kinds()

@@ -12,6 +12,7 @@ import pytest
 import pipelines_for_tests
 from halidegym.agents import Autotune, BeamSearch
 from halidegym.agents.proposals import Proposal, careless_descents
+from halidegym.agents.reference import AutoschedulerFailed
 from halidegym.agents.tuner import autotune, run
 from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.agents.tuner.racing import screen
@@ -167,3 +168,20 @@ def test_schedules_are_screened_beside_the_fastest_so_far(
     timer = MadeUpTimes(lambda schedule: 3.0 if schedule.cpp() == adams2019 else 1.0)
     tune(blur, timer, measurements=8)
     assert speeds == pytest.approx([1.0, 3.0])
+
+
+def test_without_mullapudi2016_there_are_no_groups(blur: SchedulingProblem, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> Any:
+        raise AutoschedulerFailed("it is out of memory")
+
+    def by_splits(schedule: Any) -> float:
+        return 1.0 + schedule.cpp().count(".split(")
+
+    def kinds() -> set[str]:
+        plan = replace(SMALL, finalists=8).plan(blur, timer=MadeUpTimes(by_splits), measurements=8)
+        assert isinstance(plan, TunedPlan)
+        return {finalist.kind for finalist in plan.finalists}
+
+    assert "grouped" in kinds()
+    monkeypatch.setattr(autotune, "mullapudi_groups", fails)
+    assert len(kinds()) > 1 and "grouped" not in kinds()
