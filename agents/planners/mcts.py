@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.progress import OnProgress, progress_bar
 from halidegym.agents.spaces import AnySpace, SpaceSolution
-from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem, usable_cores
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer, opened
 from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, Solution, Space, State, TreePolicy, mcts
@@ -314,7 +313,7 @@ class MCTS(NativeSearch):
             widening=self.widening,
             front_loading=self.front_loading,
             tree_memory=self.tree_memory,
-            threads=len(os.sched_getaffinity(0)) if self.threads is None else self.threads,
+            threads=usable_cores() if self.threads is None else self.threads,
             seed=seed,
         )
 

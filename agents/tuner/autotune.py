@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -27,7 +26,7 @@ from halidegym.agents.tuner.proposer import Proposer
 from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.agents.tuner.run import Ranked, Run, Sizes
 from halidegym.envs.problems.fingerprint import fingerprint
-from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem, usable_cores
 from halidegym.envs.problems.rules import Rules
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer
@@ -130,7 +129,7 @@ class Autotune(Agent):
             seed,
             guide=guide,
             retrain=self.retrain,
-            threads=_usable_cores(),
+            threads=usable_cores(),
             groups=lambda: _groups(problem, budget),
         )
         progress = on_progress if isinstance(on_progress, TuningProgress) else None
@@ -197,7 +196,7 @@ class Autotune(Agent):
 
     def _baseline(self, problem: SchedulingProblem, budget: Budget, seed: int, on_progress: OnProgress | None) -> Plan:
         """Adams2019's schedule; what it has found so far, if it takes too long."""
-        beam = BeamSearch(**dataclasses.asdict(self.rules), weights=self.weights, threads=_usable_cores())
+        beam = BeamSearch(**dataclasses.asdict(self.rules), weights=self.weights, threads=usable_cores())
         seconds = None if budget.seconds is None else _SHARE_OF_BASELINE * budget.seconds
         return beam.search(problem, Budget(seconds=seconds), seed, on_progress)
 
@@ -212,10 +211,6 @@ def _groups(problem: SchedulingProblem, budget: Budget) -> Mapping[int, Placemen
         return mullapudi_groups(problem, seconds)
     except AutoschedulerFailed:
         return {}
-
-
-def _usable_cores() -> int:
-    return len(os.sched_getaffinity(0))
 
 
 def _candidates(winner: Proposal, others: Sequence[Proposal]) -> tuple[Candidate, ...]:

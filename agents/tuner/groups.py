@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ def grouped_descent(space: Space, groups: Mapping[int, Placement], rate: float, 
     def choose(state: State, expansion: Expansion) -> int:
         order = np.lexsort((expansion.costs(), follow.misfits(state, expansion)))
         index = int(rng.choice(order[:_LIKEST]) if rng.random() < rate else order[0])
-        follow.note(state, expansion, index)
+        follow.note(state, expansion.describe(index))
         return index
 
     return descend("grouped", space.initial_state(), (), choose)
@@ -85,12 +86,11 @@ class _Follow:
         unlike = unlike + _DEPTH * np.abs(codes[:, 2] - depth)
         return np.asarray(unlike + _SPLIT * (codes[:, 0] != _KIND["compute_at_level"]))
 
-    def note(self, state: State, expansion: Expansion, index: int) -> None:
-        """Remember where the tiles of a group are, for those that follow."""
-        kind, _, depth, _ = expansion.sizes()[0][index]
+    def note(self, state: State, taken: Mapping[str, Any]) -> None:
+        """Remember where the tiles of a group are, by the decision that was taken, for those that follow."""
         own = self._groups.get(self._nodes[state.next_func].id)
-        if own is not None and own.consumer is not None and own.in_tiles and kind == _KIND["compute_at_tile"]:
-            self._tiled.setdefault(own.consumer, int(depth))
+        if own is not None and own.consumer is not None and own.in_tiles and taken["kind"] == "compute_at_tile":
+            self._tiled.setdefault(own.consumer, taken["depth"])
 
 
 def _doublings(sizes: NDArray[np.int64], wanted: Sequence[int]) -> NDArray[np.float64]:

@@ -88,7 +88,7 @@ class SchedulingProblem:
         check_kind(str, name=name, target=target)
         if isinstance(pipeline, str) and not pipeline:
             raise _core.InvalidParameter("pipeline='' names no file; give the path of an .hlpipe file")
-        parallelism = _usable_cores() if parallelism is None else parallelism
+        parallelism = usable_cores() if parallelism is None else parallelism
         if isinstance(pipeline, str | os.PathLike):
             from halidegym.envs.problems.hlpipe import read_hlpipe  # starts processes, which others need not load
 
@@ -305,7 +305,8 @@ def _from_bytes(data: bytes) -> SchedulingProblem:
     return SchedulingProblem.from_bytes(data)
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
+    """How many cores this process may run on."""
     return len(os.sched_getaffinity(0))
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.envs.problems.problem import SchedulingProblem
+from halidegym.envs.problems.problem import SchedulingProblem, usable_cores
 from halidegym.envs.schedules.schedule_like import ScheduleLike, check_schedule
 from halidegym.envs.schedules.trusted_schedule import TrustedSchedule
 from halidegym.envs.timing import input_arrays
@@ -65,7 +65,7 @@ class Stopwatch:
         self.settings = TimingSettings() if settings is None else settings
         self._inputs = {name: np.array(array) for name, array in (inputs or {}).items()}  # the caller may change those
         self._store = None if kernels is None else KernelStore(checked_path("kernels", kernels))
-        self._own_bench = Bench(len(os.sched_getaffinity(0)) if compilers is None else compilers, self._store)
+        self._own_bench = Bench(usable_cores() if compilers is None else compilers, self._store)
 
     def __repr__(self) -> str:
         """What it is, in a line: of the settings, where it runs."""
