@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -11,20 +11,7 @@ import click
 
 from halidegym.agents.budget import EndedBy
 from halidegym.agents.interrupts import interruptible
-from halidegym.agents.learned.guided import GuidedAgent
-from halidegym.agents.learned.guided_mcts import PolicyGuidedMCTS
-from halidegym.agents.learned.guided_replay import GuidedReplay
-from halidegym.agents.learned.policy_agent import PolicyAgent
-from halidegym.agents.learned.sgbs import SGBS
-from halidegym.agents.native_search import NativeSearch
 from halidegym.agents.plan import Plan
-from halidegym.agents.planners.beam import BeamSearch
-from halidegym.agents.planners.greedy import Greedy
-from halidegym.agents.planners.mb2fbs import MB2FBS
-from halidegym.agents.planners.mcts import MCTS
-from halidegym.agents.planners.random_search import RandomSearch
-from halidegym.agents.planners.tag import TAG
-from halidegym.agents.tuner.autotune import Autotune
 from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.agents.tuner.racing import tuning_timer
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -44,6 +31,7 @@ from halidegym.evaluation.arguments.options import (
 )
 from halidegym.evaluation.arguments.paths import OutputFile, ScheduleFile, WritingCommand
 from halidegym.evaluation.arguments.pipeline import Details, load_problem, with_pipeline_help
+from halidegym.evaluation.arguments.search import GUIDED, SEARCHES, Given, check_takers, search_agent
 from halidegym.evaluation.output.best_schedules import Best, best_schedules, fails, run_time_words
 from halidegym.evaluation.output.console import output_console
 from halidegym.evaluation.output.schedule_files import (
@@ -65,51 +53,17 @@ _COMMENTS = {"cpp": "// ", "python": "# ", "loops": ""}
 _SECONDS = 120.0
 
 
-def _guided(kind: type[GuidedAgent], **parameters: str) -> Callable[..., GuidedAgent]:
-    return lambda policy="default", shortlist=0: kind.load(policy, shortlist=shortlist, **parameters)
-
-
 def _one_or_several(
     _context: click.Context, _option: click.Parameter, given: tuple[str, ...]
 ) -> str | tuple[str, ...] | None:
     return given[0] if len(given) == 1 else given or None
 
 
-# How to make each agent, from the parameters that it has.
-_AGENTS: Mapping[str, Callable[..., NativeSearch | Autotune]] = {
-    "autotune": Autotune,
-    "beam": lambda beam=32, passes=None: BeamSearch(beam_size=beam, passes=passes),
-    "mb2fbs": lambda passes=5: MB2FBS(passes=passes),
-    "mcts": lambda: MCTS.preset("mcts_0.5s"),
-    "tag": TAG,
-    "policy": _guided(PolicyAgent),
-    "guided": _guided(PolicyGuidedMCTS),
-    "guided-replay": _guided(GuidedReplay),
-    "puct": _guided(PolicyGuidedMCTS, selection="puct"),
-    "gumbel": _guided(PolicyGuidedMCTS, root="gumbel"),
-    "sgbs": _guided(SGBS),
-    "greedy": Greedy,
-    "random": RandomSearch,
-}
-_GUIDED = ("policy", "guided", "guided-replay", "puct", "gumbel", "sgbs")
-_OTHERS = tuple(name for name in _AGENTS if name != "autotune")
-_TAKERS = {
-    "beam": ("beam",),
-    "passes": ("beam", "mb2fbs"),
-    "policy": _GUIDED,
-    "shortlist": _GUIDED,
-    "evaluations": _OTHERS,
-    "guide": ("autotune",),
-    "measurements": ("autotune",),
-    "database": ("autotune",),
-}
-
-
 @click.command(cls=WritingCommand)
 @click.argument("pipeline")
 @click.option(
     "--agent",
-    type=click.Choice(list(_AGENTS)),
+    type=click.Choice(SEARCHES),
     help="How to search; docs/agents/ has a page on each. All but autotune go by the cost model, and take seconds "
     "or less, but mcts half a second a decision.  [default: autotune, or beam if --beam or --passes is given]",
 )
@@ -123,13 +77,13 @@ _TAKERS = {
     "--policy",
     multiple=True,
     callback=_one_or_several,
-    help=f"Name or file of the policy, of --agent {', '.join(_GUIDED)} (docs/training/); repeatable: of several, one by "
+    help=f"Name or file of the policy, of --agent {', '.join(GUIDED)} (docs/training/); repeatable: of several, one by "
     "lot draws each schedule.  [default: default]",
 )
 @click.option(
     "--shortlist",
     type=Integer(0),
-    help=f"How many children the policy reads at each step, of --agent {', '.join(_GUIDED)}; 16 pays for guided-replay "
+    help=f"How many children the policy reads at each step, of --agent {', '.join(GUIDED)}; 16 pays for guided-replay "
     "where seconds are limited, and evaluations are not.  [default: 0]",
 )
 @click.option(
@@ -222,7 +176,7 @@ def schedule(
     target: str,
     parallelism: int | None,
     details: Details,
-    **parameters: int | str | Path | tuple[str, ...] | None,
+    **parameters: Given,
 ) -> None:
     """Find a schedule for a PIPELINE and print it.
 
@@ -239,7 +193,7 @@ def schedule(
     others, and the exit status is 0.
     """
     name = agent or ("autotune" if parameters["beam"] is None and parameters["passes"] is None else "beam")
-    _check_takers(name, **parameters, evaluations=evaluations, measurements=measurements, database=database)
+    check_takers(name, **parameters, evaluations=evaluations, measurements=measurements, database=database)
     tunes = name == "autotune"
     for option, is_given in (("--threads", beside.threads is not None), ("--return-memory", not beside.keep_memory)):
         if is_given and not (tunes or beside.schedules):
@@ -250,7 +204,7 @@ def schedule(
         raise click.UsageError(f"{output} is a header in C++: leave out --format python, or write a module (.py).")
     if function is not None:
         check_function_name(function)
-    given = _agent(name, top, **parameters)
+    given = search_agent(name, top, **parameters)
     planner = dataclasses.replace(given, weights=weights, max_recompute=max_recompute)
     problem = load_problem(pipeline, target=target, parallelism=parallelism, details=details)
     if beside.schedules:
@@ -340,22 +294,6 @@ def _check(ours: Row) -> None:
         f"Do not use this schedule: {ours.timing.error}. {why_wrong('It', ours.timing)} "
         "Without --agent, none is found whose output was not compared."
     )
-
-
-def _check_takers(name: str, **parameters: object) -> None:
-    """Refuse parameters that the agent of this name does not have."""
-    for parameter, value in parameters.items():
-        if value is not None and name not in _TAKERS[parameter]:
-            *others, last = _TAKERS[parameter]
-            takers = f"{', '.join(others)} or {last}" if others else last
-            raise click.UsageError(f"--agent {name} has no --{parameter}; leave it out, or search by --agent {takers}.")
-
-
-def _agent(name: str, top: int, **parameters: int | str | Path | tuple[str, ...] | None) -> NativeSearch | Autotune:
-    given = {parameter: value for parameter, value in parameters.items() if value is not None}
-    if name == "autotune":
-        given["finalists"] = max(top, Autotune.finalists)
-    return _AGENTS[name](**given)
 
 
 _ENDS: dict[EndedBy, str] = {
