@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from halidegym.agents.budget import Budget
 from halidegym.agents.interrupts import interruptible
 from halidegym.agents.native_search import NativeSearch
-from halidegym.agents.plan import Candidate, Plan
+from halidegym.agents.plan import Plan
 from halidegym.agents.progress import OnProgress, progress_bar
+from halidegym.agents.run_times import RunTimes, by_run_time, fastest_first
 from halidegym.agents.spaces import AnySpace, SpaceSolution
 from halidegym.envs.problems.problem import SchedulingProblem, usable_cores
 from halidegym.envs.schedules.schedule import Schedule
 from halidegym.envs.timing.timers import Timer, opened
-from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, Solution, Space, State, TreePolicy, mcts
-from halidegym.native.checks import check_at_least, check_given, check_number, check_present, is_number, shown
+from halidegym.native._core import InvalidParameter, MctsOptions, MctsResult, Space, State, TreePolicy, mcts
+from halidegym.native.checks import check_at_least, check_given, check_number, check_present
 
 if TYPE_CHECKING:
     from halidegym.agents.spread import TreesOnRay  # brings ray, which others need not have
@@ -230,9 +231,9 @@ class MCTS(NativeSearch):
             def measure(state: State) -> float:
                 return clock.time(problem, Schedule.from_state(problem, state), cost=state.cost()).median_s
 
-            run_times = _RunTimes(measure, budget.measurements)
+            run_times = RunTimes(measure, budget.measurements)
             plan = self._plan(problem, seed, lambda space: self.run(space, budget, seed, on_progress, run_times, trees))
-        return _by_run_time(plan, run_times)
+        return by_run_time(plan, run_times)
 
     def search_space(
         self,
@@ -254,10 +255,10 @@ class MCTS(NativeSearch):
             return super().search_space(space, budget, seed, on_progress)
         if measure is None:
             raise InvalidParameter("measured=True, but only schedules can be timed; give solve a measure of the states")
-        run_times = _RunTimes(measure, budget.measurements)
+        run_times = RunTimes(measure, budget.measurements)
         with interruptible(on_progress) as go_on:
             result = self.run(space, budget, seed, go_on, run_times)
-        return _fastest_first(self._solution(seed, result), result, run_times)
+        return fastest_first(self._solution(seed, result), result, run_times)
 
     def _search(self, space: AnySpace, budget: Budget, seed: int, on_progress: OnProgress | None) -> MctsResult:
         return self.run(space, budget, seed, on_progress)
@@ -331,66 +332,3 @@ class MCTS(NativeSearch):
 
     def _bar(self, problem: SchedulingProblem, budget: Budget) -> AbstractContextManager[OnProgress]:
         return progress_bar(f"Tree search, {problem.name}", 2 * problem.num_nodes, lambda _pass, depth, _: depth)
-
-
-class _RunTimes:
-    """Measures complete states, each once, as long as the budget of measurements lasts."""
-
-    def __init__(self, measure: Callable[[Any], float], measurements: int | None) -> None:
-        self._measure = measure
-        self._measurements = measurements
-        self._seconds: dict[tuple[int, ...], float] = {}
-
-    def __call__(self, state: Any, actions: list[int]) -> float | None:
-        """Return seconds, or None if that was not measured and no measurement is left."""
-        key = tuple(actions)
-        if key not in self._seconds:
-            if self._measurements is not None and len(self._seconds) >= self._measurements:
-                return None
-            seconds = self._measure(state)
-            if not is_number(seconds) or math.isnan(seconds):
-                raise InvalidParameter(
-                    f"measure returned {shown(seconds)}; return seconds, infinite where a state fails"
-                )
-            self._seconds[key] = float(seconds)
-        return self._seconds[key]
-
-    @property
-    def count(self) -> int:
-        """How many states were measured."""
-        return len(self._seconds)
-
-    def seconds(self, found: Candidate | Solution) -> float:
-        """Return what is known of a complete state by its decisions; infinity if nothing is."""
-        return self._seconds.get(tuple(found.actions), math.inf)
-
-
-def _by_run_time(plan: Plan, run_times: _RunTimes) -> Plan:
-    """Return the plan with the fastest schedule first, where at least one could be measured."""
-    fastest = min((*plan.pass_candidates, *plan.candidates), key=run_times.seconds)
-    run_time = run_times.seconds(fastest)
-    if math.isinf(run_time):
-        return dataclasses.replace(plan, measurements=run_times.count)
-    return dataclasses.replace(
-        plan,
-        cost=fastest.cost,
-        schedule=plan.schedule_of(fastest),
-        candidates=_begun_with(fastest, plan.candidates),
-        run_time=run_time,
-        measurements=run_times.count,
-    )
-
-
-def _fastest_first(solution: SpaceSolution, result: MctsResult[Any], run_times: _RunTimes) -> SpaceSolution:
-    """Return the solution with the fastest state first, where at least one could be measured."""
-    fastest = min((*result.pass_solutions, *result.solutions), key=run_times.seconds)
-    if math.isinf(run_times.seconds(fastest)):
-        return solution
-    first = Candidate(cost=fastest.cost, actions=tuple(fastest.actions))
-    candidates = _begun_with(first, solution.candidates)
-    return dataclasses.replace(solution, cost=fastest.cost, state=fastest.state, candidates=candidates)
-
-
-def _begun_with(first: Candidate, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Return the candidates with this one before all others, whether it was among them or not."""
-    return (first, *(candidate for candidate in candidates if candidate.actions != first.actions))
