@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import halide as hl
 import pytest
 
 import pipelines_for_tests
@@ -73,6 +74,19 @@ def test_of_the_same_pipeline_with_other_names_the_groups_are_the_same() -> None
     first, second = problem_of("blur"), problem_of("blur")
     assert [node.name for node in first.nodes] != [node.name for node in second.nodes]
     assert first == second and mullapudi_groups(first) == mullapudi_groups(second)
+
+
+def test_names_that_are_words_of_the_source_are_no_hindrance() -> None:
+    x, y = hl.Var("x"), hl.Var("y")
+    image, first, last = hl.ImageParam(hl.Float(32), 2, "parallel"), hl.Func("pipeline"), hl.Func("in")
+    first[x, y] = hl.sqrt(image[x, y])
+    last[x, y] = sum((first[x, y + dy] for dy in range(1, 5)), first[x, y])
+    for dim, extent in enumerate((512, 260)):
+        image.dim(dim).set_estimate(0, extent)
+    last.set_estimates([(0, 512), (0, 256)])
+    problem = SchedulingProblem.from_pipeline(hl.Pipeline(last), target=SSE_AVX2, parallelism=2)
+    names = {node.id: node.name.split("$")[0] for node in problem.nodes}
+    assert {names[node] for node in mullapudi_groups(problem)} == {"pipeline", "in"}
 
 
 def test_a_plugin_that_takes_too_long_is_no_answer() -> None:
