@@ -45,9 +45,9 @@ class Autotune(Agent):
 
     Adams2019's schedule is the baseline, with which all others are timed in turns, a batch at a time. The first batches are
     what searches find for several numbers of cores, and careless descents. From then on most of what is proposed varies
-    the fastest so far, and a model of the run times measured so far chooses what to measure. In the end the fastest dozen take
-    a few more turns, and the fastest few of these so many that it is clear which one is fastest, so that luck is not sold
-    as speed; if none is faster than the baseline, the baseline is the plan's schedule.
+    the fastest so far, and a model of the run times measured so far chooses what to measure. In the end the fastest dozen
+    take a few more turns, and the fastest few of these so many that it is clear which one is fastest, so that luck is not
+    sold as speed; if none is faster than the baseline, the baseline is the plan's schedule.
 
     Equal seeds, numbers of measurements and run times give equal plans: with a `Replay` as the timer, a run repeats itself
     bit for bit, and with a `RecordingTimer` of the same database, a run that was cut off goes on where it was.
