@@ -45,9 +45,9 @@ class Autotune(Agent):
 
     Adams2019's schedule is the baseline, with which all others are timed in turns, a batch at a time. The first batches are
     what searches find for several numbers of cores, and careless descents. From then on most of what is proposed varies
-    the fastest so far, and a model of the run times measured so far chooses what to measure. In the end the fastest dozen
-    take a few more turns, and the fastest few of these so many that it is clear which one is fastest, so that luck is not
-    sold as speed; if none is faster than the baseline, the baseline is the plan's schedule.
+    the fastest so far, and a model of the run times measured so far chooses what to measure. In the end the fastest few take
+    turns until it is clear which one is fastest, so that luck is not sold as speed; if none is faster than the baseline, the
+    baseline is the plan's schedule.
 
     Equal seeds, numbers of measurements and run times give equal plans: with a `Replay` as the timer, a run repeats itself
     bit for bit, and with a `RecordingTimer` of the same database, a run that was cut off goes on where it was.
@@ -57,7 +57,7 @@ class Autotune(Agent):
         batch: how many to measure before the next ones are chosen.
         first: how many to measure before the fastest are varied.
         proposals: how many to choose each batch from; as many as `batch` to measure all.
-        finalists: how many take part in the last comparison; three times as many take turns to be one.
+        finalists: how many take part in the last comparison.
         guide: weights of a second cost model, or the path of a ``.weights`` file. Searches propose by either in turn, and of
             all that is proposed this one tells beforehand what may be fast. None for `example_weights`, which were learned
             from run times, for as many threads as the problem has cores; the same as `weights` for no other.

@@ -15,16 +15,12 @@ from halidegym.envs.schedules.schedule_like import ScheduleLike
 from halidegym.envs.timing.measurements import Comparison, TimingSettings
 from halidegym.envs.timing.stopwatch import Stopwatch
 from halidegym.envs.timing.timers import RecordingTimer, Timer
-from halidegym.envs.timing.turns import MOST_ROUNDS
 
 SETTINGS = TimingSettings(time_limit_s=1.0, patience_s=1.0, timeout_s=30.0, compile_timeout_s=60.0)
 """How a tuning run times schedules unless it is told otherwise: many, and so not for long."""
 
 SCREENING_ROUNDS = 2
 """Turns that a schedule takes when it is screened."""
-
-HEAT_ROUNDS = 3
-"""Further turns that those take among whom the finalists are chosen."""
 
 _WORTH = 0.7  # who is not so many times as fast as the fastest so far in a first turn gets no more of them
 _STEPS = 4  # of a baseline's speed: among records, those of a run that went a little differently are found, too
@@ -87,12 +83,11 @@ def decide(
     schedules: Sequence[ScheduleLike],
     favourite: ScheduleLike,
     within_s: float,
-    rounds: int = MOST_ROUNDS,
 ) -> list[Comparison]:
     """Compare schedules with the one that seems fastest in as many turns as it takes to tell, or as there is time for."""
     if isinstance(timer, RecordingTimer):
         by_work = timer.stopwatch.threads_for(problem) == 1
-        return timer.compare_all(problem, schedules, favourite, rounds=rounds, by_work=by_work, turns_within_s=within_s)
+        return timer.compare_all(problem, schedules, favourite, by_work=by_work, turns_within_s=within_s)
     return [timer.compare(problem, schedule, favourite) for schedule in schedules]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 import time
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from halidegym.agents.budget import Budget, EndedBy
 from halidegym.agents.proposals import Proposal
 from halidegym.agents.tuner.plan import ADAMS2019, TRUSTED, TuningStep
 from halidegym.agents.tuner.progress import TuningProgress
-from halidegym.agents.tuner.racing import HEAT_ROUNDS, SCREENING_ROUNDS, cost_for, decide, screen
+from halidegym.agents.tuner.racing import SCREENING_ROUNDS, cost_for, decide, screen
 from halidegym.agents.tuner.trials import Trial, Trials
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.schedule import Schedule
@@ -28,7 +27,6 @@ from halidegym.envs.timing.turns import MIN_ROUNDS, MOST_ROUNDS
 from halidegym.native._core import Weights
 
 _LEAST_OF_FINAL, _USUAL_OF_FINAL, _MOST_OF_FINAL = 0.03, 0.1, 0.35  # of the seconds
-_CANDIDATES, _MOST_OF_HEATS = 3, 0.05  # for each finalist; of the seconds
 _COMPILING = 0.1  # of the seconds, likewise, for a batch, ...
 _PATIENCE = 2.0  # ... unless this many times what the baseline takes is longer, for each schedule
 
@@ -133,12 +131,13 @@ class Run:
 
     def ranking(self) -> list[Ranked]:
         """The fastest schedules, fastest first, by a last comparison; by the first one, if Ctrl-C ends it."""
-        screened = [_ranked(trial, self.baseline_time) for trial in self.trials.fastest(self._sizes.finalists + 1)]
-        candidates = self._candidates()
-        if self.ended_by == "interrupt" or not candidates:
+        fastest = self.trials.fastest(self._sizes.finalists + 1)
+        screened = [_ranked(trial, self.baseline_time) for trial in fastest]
+        finalists = [trial for trial in fastest if trial.proposal is not self._baseline]
+        if self.ended_by == "interrupt" or not finalists:
             return screened
         with contextlib.suppress(KeyboardInterrupt):
-            return self._compared(self._finalists(candidates)) or screened
+            return self._compared(finalists[: self._sizes.finalists]) or screened
         self.ended_by = "interrupt"
         return screened
 
@@ -189,17 +188,16 @@ class Run:
     def _reserve(self) -> float:
         """Seconds that the last comparison is going to take, by the turns of the fastest so far.
 
-        As many turns as an interval needs, and all of them within a tenth of the seconds; and the heats before it.
+        As many turns as an interval needs, and all of them within a tenth of the seconds.
         """
         seconds = self._budget.seconds
         if seconds is None:
             return 0.0
-        candidates = [trial.comparison for trial in self._candidates()]
-        heats_s = HEAT_ROUNDS * sum(map(_turn_s, candidates)) if len(candidates) > self._sizes.finalists else 0.0
-        finalists = candidates[: self._sizes.finalists]
-        round_s = sum(map(_turn_s, finalists)) + sum(c.b.run_s / SCREENING_ROUNDS for c in finalists[:1])
+        fastest = [trial.comparison for trial in self.trials.fastest(self._sizes.finalists + 1)]
+        entrants = [comparison.a for comparison in fastest] + [comparison.b for comparison in fastest[:1]]
+        round_s = sum(entrant.run_s for entrant in entrants) / SCREENING_ROUNDS
         usual = min(max(MOST_ROUNDS * round_s, _LEAST_OF_FINAL * seconds), _USUAL_OF_FINAL * seconds)
-        return heats_s + min(max(MIN_ROUNDS * round_s, usual), _MOST_OF_FINAL * seconds)
+        return min(max(MIN_ROUNDS * round_s, usual), _MOST_OF_FINAL * seconds)
 
     @property
     def baseline_name(self) -> str:
@@ -249,37 +247,6 @@ class Run:
             self.curve.append(TuningStep(seconds, self.measured, self.trials.best_speed, best.proposal.kind))
         self._show()
 
-    def _candidates(self) -> list[Trial]:
-        """Among whom the finalists are chosen: three times as many, if there is time for their turns.
-
-        Of what ran twice on a noisy machine, the fastest twelve may hold a faster one than the fastest four do.
-        """
-        finalists = self._sizes.finalists
-        found = [t for t in self.trials.fastest(_CANDIDATES * finalists + 1) if t.proposal is not self._baseline]
-        found = found[: _CANDIDATES * finalists]
-        if self._budget.seconds is not None:
-            turns_s = itertools.accumulate(HEAT_ROUNDS * _turn_s(trial.comparison) for trial in found)
-            room = sum(seconds <= _MOST_OF_HEATS * self._budget.seconds for seconds in turns_s)
-            found = found[: max(finalists, room)]
-        return found
-
-    def _finalists(self, candidates: Sequence[Trial]) -> Sequence[Trial]:
-        """The fastest by a few more turns, of which the first ones, and what other schedules tell, count as much."""
-        count = self._sizes.finalists
-        if len(candidates) <= count:
-            return candidates
-        favourite, *others = candidates
-        schedules = [Schedule.from_state(self._problem, trial.proposal.state) for trial in others]
-        first = Schedule.from_state(self._problem, favourite.proposal.state)
-        heats = decide(self._timer, self._problem, schedules, first, self._seconds_left(), HEAT_ROUNDS)
-        leads = [(0.0, favourite)] + [
-            (self.trials.lead(trial, favourite) + math.log(heat.ratio), trial)
-            for trial, heat in zip(others, heats, strict=True)
-            if heat.ratio > 0
-        ]
-        fastest = [trial for _, trial in sorted(leads, key=lambda entry: -entry[0])]
-        return fastest[:count] if len(fastest) > 1 else candidates[:count]
-
     def _compared(self, finalists: Sequence[Trial]) -> list[Ranked]:
         """The finalists by a comparison with the first one, the baseline among them; without those that fail in it."""
         favourite, *others = finalists
@@ -309,11 +276,6 @@ class Run:
 
 def _has_baseline(comparison: Comparison) -> bool:
     return comparison.b.outcome == "ok"
-
-
-def _turn_s(comparison: Comparison) -> float:
-    """Seconds that a turn of what was screened takes."""
-    return comparison.a.run_s / SCREENING_ROUNDS
 
 
 def _ranked(trial: Trial, baseline_time: float | None) -> Ranked:

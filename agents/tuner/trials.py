@@ -130,11 +130,6 @@ class Trials:
         """How many times as fast as the baseline the fastest one is taken to be; 1 before anything ran."""
         return math.exp(-min(map(self._measured.log_times.__getitem__, self._measured.ran), default=0.0))
 
-    def lead(self, trial: Trial, other: Trial) -> float:
-        """By how much one is faster than another, without the noise, in logarithms."""
-        times = dict(zip(map(id, self.done), self._measured.log_times, strict=True))
-        return float(times[id(other)] - times[id(trial)])
-
     def new_of(self, proposals: Attempts, count: int, attempts: int) -> list[Proposal]:
         """Take different schedules off a stream, none of which was added or skipped, while there is time.
 

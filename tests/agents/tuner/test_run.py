@@ -117,44 +117,6 @@ def test_the_last_comparison_has_the_time_for_as_many_turns_as_an_interval_needs
     assert measured is not None and short.begun[measured] > 3.0 * 0.9
 
 
-def test_finalists_are_chosen_in_heats_if_there_is_time_for_them(blur: SchedulingProblem) -> None:
-    """Of eight that were measured all take part, beside the favourite; then three finalists and the baseline."""
-    quick, slow = Slow(0.0, run_s=0.0), Slow(0.0, run_s=4.0)
-    for timer, comparisons in ((quick, 8 + 7 + 3), (slow, 8 + 3)):
-        tune(blur, timer, seconds=60.0, measurements=8)
-        assert len(timer.begun) == comparisons
-
-
-def test_who_was_lucky_when_screened_is_no_finalist(blur: SchedulingProblem) -> None:
-    """The slowest of all seems by 5 % faster than the fastest, once."""
-    ratios: dict[str, float] = {}
-
-    class Noted(MadeUpTimes):
-        def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
-            comparison = super().compare(problem, a, b, costs=costs)
-            if len(self.asked) <= 8:
-                ratios[self.asked[-1]] = comparison.ratio
-            return comparison
-
-    class Lucky(MadeUpTimes):
-        def compare(self, problem: SchedulingProblem, a: Any, b: Any, *, costs: Any = (None, None)) -> Comparison:
-            comparison = super().compare(problem, a, b, costs=costs)
-            luck = 1.05 * fastest / slowest if self.asked[-1] == lucky and self.asked.count(lucky) == 1 else 1.0
-            return replace(comparison, ratio=luck * comparison.ratio)
-
-    def by_splits(schedule: Any) -> float:
-        return 1.0 + schedule.cpp().count(".split(")
-
-    agent = replace(SMALL, first=8, batch=8, proposals=8, finalists=1)
-    plan = agent.plan(blur, timer=Noted(by_splits), measurements=8)
-    lucky = min(ratios, key=ratios.__getitem__)
-    fastest, slowest = max(ratios.values()), ratios[lucky]
-    assert slowest < 0.8 * fastest
-    again = agent.plan(blur, timer=Lucky(by_splits), measurements=8)
-    assert isinstance(plan, TunedPlan) and isinstance(again, TunedPlan)
-    assert again.speedup == plan.speedup == fastest > 1
-
-
 def test_a_run_that_is_ended_early_says_how_long_its_fastest_takes(blur: SchedulingProblem) -> None:
     """By the latest time of the baseline, with which it took turns: the machine became half as fast after the first."""
     adams2019 = BeamSearch().plan(blur).schedule.cpp()
