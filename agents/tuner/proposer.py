@@ -117,7 +117,7 @@ class Proposer:
         """Every other one is careless and for the problem's own cores, as nothing else is as hard to beat.
 
         One of 32 of these was five times as fast on max_filter as all that the other kinds came to
-        (docs/reproductions/tuning.md).
+        (docs/reproductions/tuning-before.md).
         """
         own, *others = model.values()
         careless = careless_descents(own, self._rng.randrange(_SEEDS))
