@@ -2,6 +2,7 @@
 
 from halidegym.agents.proposals.beams import beam_winners
 from halidegym.agents.proposals.descents import careless_descents, dropout_descents, random_walks
+from halidegym.agents.proposals.groups import grouped_descents
 from halidegym.agents.proposals.neighbours import neighbours
 from halidegym.agents.proposals.proposal import Proposal, distinct, in_turn, proposal_of
 
@@ -11,6 +12,7 @@ __all__ = [
     "careless_descents",
     "distinct",
     "dropout_descents",
+    "grouped_descents",
     "in_turn",
     "neighbours",
     "proposal_of",

@@ -29,7 +29,7 @@ _REPETITIONS = 100
 def random_walks(space: Space, seed: int = 0) -> Iterator[Proposal]:
     """Schedules of uniformly random decisions, without end; none where nearly all walks end in a dead end."""
     generator = random.Random(seed)
-    yield from _endless("random", space, lambda: lambda _state, expansion: generator.randrange(len(expansion)))
+    yield from endless("random", space, lambda: lambda _state, expansion: generator.randrange(len(expansion)))
 
 
 def careless_descents(space: Space, seed: int = 0, *, rates: Sequence[float] = CARELESSNESS) -> Iterator[Proposal]:
@@ -55,7 +55,7 @@ def careless_descents(space: Space, seed: int = 0, *, rates: Sequence[float] = C
             expansion, generator, _ALTERNATIVES if generator.random() < rate else 1
         )
 
-    yield from _endless("careless", space, careless)
+    yield from endless("careless", space, careless)
 
 
 def dropout_descents(space: Space, seed: int = 0, *, dropouts: Sequence[int] = DROPOUTS) -> Iterator[Proposal]:
@@ -115,7 +115,14 @@ def descend(kind: str, state: State, actions: Sequence[int], choose: Choice) -> 
     return Proposal(kind, tuple(taken), state)
 
 
-def _endless(kind: str, space: Space, chooser: Callable[[], Choice]) -> Iterator[Proposal]:
+def endless(kind: str, space: Space, chooser: Callable[[], Choice]) -> Iterator[Proposal]:
+    """Descents without end; the stream ends where nearly all of them come to where no decision is legal.
+
+    Args:
+        kind: of the proposals.
+        space: to descend in.
+        chooser: begins a descent: what it returns makes the decisions of one.
+    """
     failures = 0
     while failures <= _REPETITIONS:
         failures += 1

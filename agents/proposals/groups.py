@@ -7,21 +7,22 @@ be computed more than eight times as often, is replaced by what is most like it.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from halidegym.agents.proposals import Proposal
-from halidegym.agents.proposals.descents import descend
+from halidegym.agents.proposals.descents import Choice, endless
+from halidegym.agents.proposals.proposal import Proposal
 from halidegym.agents.reference.groups import Placement
 from halidegym.native._core import Decision, Expansion, LoopNest, Space, State
 
 RATES = (0.0, 0.1, 0.3)
-"""Shares of decisions that are any of the ten that fit best."""
+"""Shares of decisions that are any of the ten that fit best; what fits best comes first."""
 
 _LIKEST = 10
 _KIND = {kind: code for code, kind in enumerate(Decision.KINDS)}
@@ -30,24 +31,32 @@ _KIND = {kind: code for code, kind in enumerate(Decision.KINDS)}
 _ELSEWHERE, _SLIDING, _SPLIT, _VECTOR, _DEPTH = 10.0, 4.0, 3.0, 1.0, 0.5
 
 
-def grouped_descent(space: Space, groups: Mapping[int, Placement], rate: float, rng: random.Random) -> Proposal:
-    """A descent by the decisions that fit the groups best, of equal ones the cheapest, and now and then any of the best.
+def grouped_descents(space: Space, groups: Mapping[int, Placement], seed: int = 0) -> Iterator[Proposal]:
+    """Descents by the decisions that fit the groups best, of equal ones the cheapest, and now and then any of the ten best.
+
+    Without end, the one that never takes another first; none where there are no groups.
 
     Args:
         space: to descend in.
-        groups: where Funcs are computed, by node id; those that are missing are inlined.
-        rate: how often it takes any of the ten best.
-        rng: to draw with.
+        groups: where Funcs are computed, by node id, as `mullapudi_groups` tells; those that are missing are inlined.
+        seed: of the random numbers.
     """
-    follow = _Follow(space, groups)
+    generator = random.Random(seed)
+    rates = itertools.chain(RATES[:1], iter(lambda: generator.choice(RATES), None))
 
-    def choose(state: State, expansion: Expansion) -> int:
-        order = np.lexsort((expansion.costs(), follow.misfits(state, expansion)))
-        index = int(rng.choice(order[:_LIKEST]) if rng.random() < rate else order[0])
-        follow.note(state, expansion.describe(index))
-        return index
+    def grouped() -> Choice:
+        rate, follow = next(rates), _Follow(space, groups)
 
-    return descend("grouped", space.initial_state(), (), choose)
+        def choose(state: State, expansion: Expansion) -> int:
+            order = np.lexsort((expansion.costs(), follow.misfits(state, expansion)))
+            index = int(generator.choice(order[:_LIKEST]) if generator.random() < rate else order[0])
+            follow.note(state, expansion.describe(index))
+            return index
+
+        return choose
+
+    if groups:
+        yield from endless("grouped", space, grouped)
 
 
 class _Follow:

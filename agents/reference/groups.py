@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from halidegym.agents.reference.autoschedulers import Mullapudi2016
+from halidegym.agents.reference.process import AutoschedulerFailed
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.schedules.reference_schedule import ReferenceSchedule
 
@@ -44,12 +45,13 @@ class Placement:
 def mullapudi_groups(problem: SchedulingProblem, seconds: float | None = None) -> Mapping[int, Placement]:
     """Where Mullapudi2016 computes the Funcs of a pipeline (Mullapudi et al. 2016), by node id; the others are inlined.
 
-    Found out once, as the plugin takes a second and more in a process of its own.
-
-    Raises:
-        AutoschedulerFailed: the plugin rejected the problem, its process died, or time or memory ran out.
+    Nothing if the plugin rejects the problem, its process dies, or it takes longer than so many seconds. Found out once, as
+    it takes a second and more in a process of its own.
     """
-    schedule = Mullapudi2016().plan(problem, seconds=seconds).schedule
+    try:
+        schedule = Mullapudi2016().plan(problem, seconds=seconds).schedule
+    except AutoschedulerFailed:
+        return {}
     assert isinstance(schedule, ReferenceSchedule)
     pipeline, ids = problem.pipeline(), {node.name: node.id for node in problem.nodes}
     nodes = {variable: ids[pipeline.get_func(int(index)).name()] for variable, index in _FUNC.findall(schedule.source)}

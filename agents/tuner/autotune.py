@@ -18,7 +18,6 @@ from halidegym.agents.plan import Candidate, Plan
 from halidegym.agents.planners.beam import BeamSearch
 from halidegym.agents.progress import OnProgress
 from halidegym.agents.proposals import Proposal, proposal_of
-from halidegym.agents.reference.autoschedulers import AutoschedulerFailed
 from halidegym.agents.reference.groups import Placement, mullapudi_groups
 from halidegym.agents.tuner.plan import ADAMS2019, Finalist, TunedPlan
 from halidegym.agents.tuner.progress import TuningProgress, tuning_progress
@@ -205,12 +204,8 @@ class Autotune(Agent):
 
 
 def _groups(problem: SchedulingProblem, budget: Budget) -> Mapping[int, Placement]:
-    """Where Mullapudi2016 computes the Funcs; nothing if it fails or takes too long."""
     seconds = _GROUPING_S if budget.seconds is None else min(_GROUPING_S, _SHARE_OF_GROUPING * budget.seconds)
-    try:
-        return mullapudi_groups(problem, seconds)
-    except AutoschedulerFailed:
-        return {}
+    return mullapudi_groups(problem, seconds)
 
 
 def _candidates(winner: Proposal, others: Sequence[Proposal]) -> tuple[Candidate, ...]:

@@ -8,11 +8,18 @@ import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from halidegym.agents.proposals import Proposal, beam_winners, careless_descents, in_turn, neighbours, proposal_of
+from halidegym.agents.proposals import (
+    Proposal,
+    beam_winners,
+    careless_descents,
+    grouped_descents,
+    in_turn,
+    neighbours,
+    proposal_of,
+)
 from halidegym.agents.proposals.descents import CARELESSNESS
 from halidegym.agents.reference.groups import Placement
 from halidegym.agents.tuner import moves
-from halidegym.agents.tuner.groups import RATES, grouped_descent
 from halidegym.agents.tuner.retraining import LEAST_TRIALS, retrained
 from halidegym.agents.tuner.styles import styled_descent
 from halidegym.agents.tuner.trials import Attempts, Trials
@@ -124,11 +131,9 @@ class Proposer:
         others_by_turns = in_turn(self._ruled(own), *(self._descents_in(other) for other in others))
         return in_turn(careless, self._grouped(own), others_by_turns)
 
-    def _grouped(self, space: Space) -> Attempts:
-        """First what fits the groups best."""
-        rates = itertools.chain(RATES[:1], iter(lambda: self._rng.choice(RATES), None))
-        if groups := self._groups():
-            yield from self._drawn(lambda: grouped_descent(space, groups, next(rates), self._rng))
+    def _grouped(self, space: Space) -> Iterator[Proposal]:
+        """The groups are asked for with the first one."""
+        yield from grouped_descents(space, self._groups(), self._rng.randrange(_SEEDS))
 
     def _descents_in(self, space: Space) -> Attempts:
         return in_turn(careless_descents(space, self._rng.randrange(_SEEDS)), self._ruled(space))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from halidegym.agents import proposals
 from halidegym.agents.proposals import Proposal
+from halidegym.agents.reference.groups import mullapudi_groups
 from halidegym.envs.problems.problem import SchedulingProblem
 from halidegym.envs.problems.rules import Rules
 from halidegym.native._core import Weights
@@ -15,6 +16,8 @@ from halidegym.native.checks import check_at_least
 
 FEWEST_SCHEDULES = 8
 """Of a set; Halide's own retraining program asks for as many."""
+
+_GROUPING_S = 20.0  # at most for Mullapudi2016, which takes one or two on pipelines as small as these
 
 _RANDOM_SHARE = 20  # one random walk in so many schedules: they are slow, and teach little
 
@@ -89,11 +92,13 @@ def _mixed(problem: SchedulingProblem, recipe: Recipe) -> Iterator[Proposal]:
     yield from itertools.chain(winners, *favourites)
     yield from itertools.islice(proposals.random_walks(space, seed), -(-recipe.schedules // _RANDOM_SHARE))
     careless = proposals.in_turn(*(proposals.careless_descents(each, seed) for each in (space, *others)))
+    groups = mullapudi_groups(problem, _GROUPING_S)
+    grouped = proposals.in_turn(*(proposals.grouped_descents(each, groups, seed) for each in (space, *others)))
     # Neighbours of what costs least, and of other schedules than a search would begin with.
     own = [winner for winner in winners if winner.parallelism == problem.parallelism]
     cheapest = [sorted(found, key=lambda winner: winner.cost)[:1] for found in (own, *favourites)]
-    bases = [*itertools.chain(*cheapest), *itertools.islice(careless, 2)]
+    bases = [*itertools.chain(*cheapest), *itertools.islice(careless, 2), *itertools.islice(grouped, 1)]
     yield from bases
     neighbours = proposals.in_turn(*(proposals.neighbours(base, seed + index) for index, base in enumerate(bases)))
     dropout = proposals.dropout_descents(space, seed)
-    yield from proposals.in_turn(careless, neighbours, careless, dropout, careless, neighbours)
+    yield from proposals.in_turn(careless, neighbours, grouped, careless, dropout, careless, neighbours)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import halide as hl
-import pytest
 
 import pipelines_for_tests
-from halidegym.agents.reference import AutoschedulerFailed
 from halidegym.agents.reference.groups import Placement, mullapudi_groups
 from halidegym.envs.pipelines import build
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -90,5 +88,4 @@ def test_names_that_are_words_of_the_source_are_no_hindrance() -> None:
 
 
 def test_a_plugin_that_takes_too_long_is_no_answer() -> None:
-    with pytest.raises(AutoschedulerFailed):
-        mullapudi_groups(problem_of("blur"), seconds=1e-3)
+    assert mullapudi_groups(problem_of("blur"), seconds=1e-3) == {}

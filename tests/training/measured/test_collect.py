@@ -170,7 +170,15 @@ def test_draws_are_repeatable_and_of_every_kind() -> None:
     recipe = Recipe(schedules=40, parallelisms=(1, 2), weights=(builtin_weights(),))
     first, again = draw(problem, recipe), draw(problem, recipe)
     assert [drawn.actions for drawn in first] == [drawn.actions for drawn in again]
-    assert {drawn.kind for drawn in first} == {"greedy", "beam", "random", "careless", "neighbour", "dropout"}
+    assert {drawn.kind for drawn in first} == {
+        "greedy",
+        "beam",
+        "random",
+        "careless",
+        "grouped",
+        "neighbour",
+        "dropout",
+    }
     assert {drawn.parallelism for drawn in first} == {1, 2}
 
 
