@@ -115,16 +115,19 @@ def descend(kind: str, state: State, actions: Sequence[int], choose: Choice) -> 
     return Proposal(kind, tuple(taken), state)
 
 
-def endless(kind: str, space: Space, chooser: Callable[[], Choice]) -> Iterator[Proposal]:
+def endless(
+    kind: str, space: Space, chooser: Callable[[], Choice], repetitions: int = _REPETITIONS
+) -> Iterator[Proposal]:
     """Descents without end; the stream ends where nearly all of them come to where no decision is legal.
 
     Args:
         kind: of the proposals.
         space: to descend in.
         chooser: begins a descent: what it returns makes the decisions of one.
+        repetitions: of a descent that comes to no schedule, in a row.
     """
     failures = 0
-    while failures <= _REPETITIONS:
+    while failures <= repetitions:
         failures += 1
         with contextlib.suppress(SearchExhausted):
             proposal = descend(kind, space.initial_state(), (), chooser())

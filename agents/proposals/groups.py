@@ -21,10 +21,9 @@ from halidegym.agents.proposals.proposal import Proposal
 from halidegym.agents.reference.groups import Placement
 from halidegym.native._core import Decision, Expansion, LoopNest, Space, State
 
-RATES = (0.0, 0.1, 0.3)
-"""Shares of decisions that are any of the ten that fit best; what fits best comes first."""
-
+_RATES = (0.0, 0.1, 0.3)  # shares of decisions that are any of the ten that fit best
 _LIKEST = 10
+_REPETITIONS = 10  # where groups exceed a limit of memory, they mostly do so with some decisions changed, too
 _KIND = {kind: code for code, kind in enumerate(Decision.KINDS)}
 
 # How much a decision that differs counts, where one unit is a factor of two in a size.
@@ -34,7 +33,7 @@ _ELSEWHERE, _SLIDING, _SPLIT, _VECTOR, _DEPTH = 10.0, 4.0, 3.0, 1.0, 0.5
 def grouped_descents(space: Space, groups: Mapping[int, Placement], seed: int = 0) -> Iterator[Proposal]:
     """Descents by the decisions that fit the groups best, of equal ones the cheapest, and now and then any of the ten best.
 
-    Without end, the one that never takes another first; none where there are no groups.
+    Without end, the one that never takes another first; none where there are no groups, or no such schedule is legal.
 
     Args:
         space: to descend in.
@@ -42,7 +41,7 @@ def grouped_descents(space: Space, groups: Mapping[int, Placement], seed: int = 
         seed: of the random numbers.
     """
     generator = random.Random(seed)
-    rates = itertools.chain(RATES[:1], iter(lambda: generator.choice(RATES), None))
+    rates = itertools.chain(_RATES[:1], iter(lambda: generator.choice(_RATES), None))
 
     def grouped() -> Choice:
         rate, follow = next(rates), _Follow(space, groups)
@@ -56,7 +55,7 @@ def grouped_descents(space: Space, groups: Mapping[int, Placement], seed: int = 
         return choose
 
     if groups:
-        yield from endless("grouped", space, grouped)
+        yield from endless("grouped", space, grouped, _REPETITIONS)
 
 
 class _Follow:

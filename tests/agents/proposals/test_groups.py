@@ -105,5 +105,12 @@ def test_groups_of_another_pipeline_do_no_harm(space: Space) -> None:
         assert next(grouped_descents(space, groups)).state.is_complete
 
 
+def test_where_no_descent_comes_to_a_schedule_they_end() -> None:
+    problem = SchedulingProblem.from_pipeline(pipelines_for_tests.several_updates(), target=SSE_AVX2, parallelism=2)
+    at_the_root = {node.id: Placement() for node in problem.nodes if not node.is_input}
+    assert next(grouped_descents(Rules().space(problem), at_the_root)).state.is_complete
+    assert list(grouped_descents(Rules(memory_limit=1).space(problem), at_the_root)) == []
+
+
 def test_without_groups_there_is_nothing(space: Space) -> None:
     assert list(grouped_descents(space, {})) == []
