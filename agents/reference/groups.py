@@ -41,17 +41,21 @@ class Placement:
     tile_sizes: Mapping[int, int] = field(default_factory=dict)
 
 
-@functools.lru_cache(maxsize=8)
 def mullapudi_groups(problem: SchedulingProblem, seconds: float | None = None) -> Mapping[int, Placement]:
     """Where Mullapudi2016 computes the Funcs of a pipeline (Mullapudi et al. 2016), by node id; the others are inlined.
 
-    Nothing if the plugin rejects the problem, its process dies, or it takes longer than so many seconds. Found out once, as
-    it takes a second and more in a process of its own.
+    Nothing if the plugin rejects the problem, its process dies, or it takes longer than so many seconds. Else it is asked
+    once, as it takes a second and more in a process of its own.
     """
     try:
-        schedule = Mullapudi2016().plan(problem, seconds=seconds).schedule
+        return _groups(problem, seconds)
     except AutoschedulerFailed:
         return {}
+
+
+@functools.lru_cache(maxsize=8)
+def _groups(problem: SchedulingProblem, seconds: float | None) -> Mapping[int, Placement]:
+    schedule = Mullapudi2016().plan(problem, seconds=seconds).schedule
     assert isinstance(schedule, ReferenceSchedule)
     pipeline, ids = problem.pipeline(), {node.name: node.id for node in problem.nodes}
     nodes = {variable: ids[pipeline.get_func(int(index)).name()] for variable, index in _FUNC.findall(schedule.source)}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import halide as hl
+import pytest
 
 import pipelines_for_tests
+from halidegym.agents.reference import AutoschedulerFailed, Mullapudi2016
 from halidegym.agents.reference.groups import Placement, mullapudi_groups
 from halidegym.envs.pipelines import build
 from halidegym.envs.problems.problem import SchedulingProblem
@@ -89,3 +91,14 @@ def test_names_that_are_words_of_the_source_are_no_hindrance() -> None:
 
 def test_a_plugin_that_takes_too_long_is_no_answer() -> None:
     assert mullapudi_groups(problem_of("blur"), seconds=1e-3) == {}
+
+
+def test_whoever_failed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> object:
+        raise AutoschedulerFailed("it is out of memory")
+
+    problem = problem_of("blur").with_parallelism(5)
+    with monkeypatch.context() as patch:
+        patch.setattr(Mullapudi2016, "plan", fails)
+        assert mullapudi_groups(problem) == {}
+    assert mullapudi_groups(problem) != {}

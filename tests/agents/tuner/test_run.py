@@ -13,7 +13,6 @@ import pipelines_for_tests
 from halidegym.agents import Autotune, BeamSearch
 from halidegym.agents.proposals import Proposal, careless_descents
 from halidegym.agents.reference import AutoschedulerFailed, Mullapudi2016
-from halidegym.agents.reference.groups import mullapudi_groups
 from halidegym.agents.tuner import autotune, run
 from halidegym.agents.tuner.plan import TunedPlan
 from halidegym.agents.tuner.racing import screen
@@ -178,12 +177,12 @@ def test_without_mullapudi2016_there_are_no_groups(blur: SchedulingProblem, monk
     def by_splits(schedule: Any) -> float:
         return 1.0 + schedule.cpp().count(".split(")
 
-    def kinds() -> set[str]:
-        plan = replace(SMALL, finalists=8).plan(blur, timer=MadeUpTimes(by_splits), measurements=8)
+    def kinds(problem: SchedulingProblem) -> set[str]:
+        plan = replace(SMALL, finalists=8).plan(problem, timer=MadeUpTimes(by_splits), measurements=8)
         assert isinstance(plan, TunedPlan)
         return {finalist.kind for finalist in plan.finalists}
 
-    assert "grouped" in kinds()
+    assert "grouped" in kinds(blur)
     monkeypatch.setattr(Mullapudi2016, "plan", fails)
-    monkeypatch.setattr(autotune, "mullapudi_groups", mullapudi_groups.__wrapped__)  # as it has been asked before
-    assert len(kinds()) > 1 and "grouped" not in kinds()
+    others = kinds(blur.with_parallelism(7))  # of which it has not been asked before
+    assert len(others) > 1 and "grouped" not in others
